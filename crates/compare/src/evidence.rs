@@ -66,7 +66,7 @@ pub fn evidence(tape: &Tape, carrier: Carrier, mss: u16, size: u64) -> Option<Ev
         let (offset, len) = (sequence.offset(segment.seq), u32::from(segment.len));
         let end = offset + u64::from(len);
         let retransmission = end <= sequence.furthest;
-        sequence.furthest = sequence.furthest.max(end);
+        sequence.sent(&segment);
         recording.sends.push(Send { at, offset, len, retransmission });
         marked += u64::from(packet.is_marked);
         match packet.fate {
@@ -117,22 +117,27 @@ fn in_order(mut arrivals: Vec<(u64, u64, u64)>) -> Vec<(u64, u64)> {
 }
 
 /// The sequence numbers of a sender, of 32 bits, as offsets in its stream.
-struct Sequence {
+pub(crate) struct Sequence {
     first: u32,
     /// Where the data sent so far ends.
     furthest: u64,
 }
 
 impl Sequence {
-    fn of_syn(number: u32) -> Self {
+    pub(crate) fn of_syn(number: u32) -> Self {
         Self { first: number.wrapping_add(1), furthest: 0 }
     }
 
     /// The offset nearest to what was sent.
     #[expect(clippy::cast_possible_truncation, reason = "sequence numbers are offsets modulo 2^32")]
-    fn offset(&self, number: u32) -> u64 {
+    pub(crate) fn offset(&self, number: u32) -> u64 {
         let from_furthest = number.wrapping_sub(self.first).wrapping_sub(self.furthest as u32).cast_signed();
         self.furthest.saturating_add_signed(i64::from(from_furthest))
+    }
+
+    /// A segment with this payload was sent.
+    pub(crate) fn sent(&mut self, segment: &Segment) {
+        self.furthest = self.furthest.max(self.offset(segment.seq) + u64::from(segment.len));
     }
 }
 

@@ -6,10 +6,12 @@ use firstflight::{Call, Event, Note, Phase, Rate, TraceRecord};
 use firstflight_measure::{Evidence, ExitSeen};
 use firstflight_trace::{TraceError, read};
 
-/// What a trace says. Times are nanoseconds since the first data packet left.
+/// What a trace says. Times are nanoseconds by the trace's clock.
 #[derive(Clone, Debug, Default)]
 pub struct Heard {
-    /// When the first data packet left, by the trace's clock.
+    /// When it was heard that the stream is acknowledged up to where.
+    pub(crate) acks: Vec<(u64, u64)>,
+    /// When the first data packet left.
     first_sent: Option<u64>,
     exits: Vec<ExitSeen>,
     cuts: Vec<(u64, u64)>,
@@ -61,6 +63,7 @@ impl Heard {
                         self.new_data(at, told);
                     }
                 }
+                Event::Acked(_) => self.acks.push((at, told.path.una)),
                 Event::TimedOut { .. } => self.timeouts.push(at),
                 _ => {}
             }
@@ -110,5 +113,49 @@ impl Heard {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use firstflight_lab as lab;
+    use firstflight_scenario::{Options, Scenario, all_schemes};
+
+    /// What a trace says is what the simulator saw inside the sender.
+    #[test]
+    fn a_trace_says_of_every_scheme_what_the_simulator_saw_inside_the_sender() {
+        let mut count = 0;
+        for options in [
+            &[("rate", "20mbit"), ("rtt", "40ms"), ("queue", "50p"), ("size", "2MB")][..],
+            &[("rate", "5mbit"), ("rtt", "100ms"), ("loss", "1%"), ("size", "500kB"), ("stack", "linux")],
+            &[("rate", "10mbit"), ("rtt", "20ms"), ("queue", "12p"), ("jitter", "5ms"), ("size", "1MB")],
+        ] {
+            let mut set = Options::default();
+            options.iter().for_each(|(key, value)| set.set(key, value).expect("an option"));
+            let scenario = Scenario::resolve(&set).expect("a scenario");
+            for choice in all_schemes() {
+                let choice = lab::resumed(&scenario, &choice, &|| false).expect("a run");
+                let seen = lab::run(&scenario, &choice, 1, false, None, &|| false).expect("a run").evidence;
+                let trace = lab::record(&scenario, &choice, 1).expect("a trace");
+                let mut told = Evidence { recording: seen.recording.clone(), ..Evidence::default() };
+                hear(trace.as_bytes()).expect("a trace").add_to(&mut told);
+                let name = format!("{choice} over {options:?}");
+                assert_eq!(told.exits, seen.exits, "{name}");
+                assert_eq!(told.cuts, seen.cuts, "{name}");
+                assert_eq!(told.timeouts, seen.timeouts, "{name}");
+                assert_eq!(told.su_end, seen.su_end, "{name}");
+                // Whether a loss is being repaired is told at the next call.
+                let near = |one: u64, other: u64| one.abs_diff(other) < 5_000_000;
+                let are_near = told.recoveries.iter().zip(&seen.recoveries).all(|(one, other)| {
+                    let ends = one.1.zip(other.1).is_none_or(|(one, other)| near(one, other));
+                    near(one.0, other.0) && ends && one.1.is_some() == other.1.is_some()
+                });
+                assert!(are_near, "{name}: {:?}, {:?}", told.recoveries, seen.recoveries);
+                assert_eq!(told.recoveries.len(), seen.recoveries.len(), "{name}");
+                count += seen.exits.len();
+            }
+        }
+        assert!(count > 30, "{count} exits");
     }
 }

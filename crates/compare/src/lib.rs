@@ -15,6 +15,8 @@ mod figures;
 mod habitat;
 mod heard;
 #[cfg(target_os = "linux")]
+mod late;
+#[cfg(target_os = "linux")]
 mod linux;
 mod row;
 mod subject;

@@ -59,7 +59,8 @@ fn take_priority() {
     let Ok(priority) = PRIORITY.try_into() else { return };
     let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
     // Without it, the programs are late more often, and their runs are void more often.
-    let _ = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Crossplatform(priority), policy);
+    let _ =
+        set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Crossplatform(priority), policy);
 }
 
 /// A command that [`inside`] takes.
@@ -103,11 +104,12 @@ pub(crate) fn run(cell: &Cell<'_>, seed: u64, interrupted: &dyn Fn() -> bool) ->
     }
     let tape = done.tape.ok_or_else(|| failed("the relay kept no packets".to_owned()))?;
     let figures = if is_kernel {
-        kernel::figures(&tape, &scenario)
+        kernel::figures(&tape, &scenario).map(Some)
     } else {
         live::figures(&tape, &scenario, BufReader::new(told))
     };
-    figures.map(|figures| Taken::Figures(Box::new(figures))).map_err(failed)
+    let figures = figures.map_err(failed)?;
+    Ok(figures.map_or(Taken::Void, |figures| Taken::Figures(Box::new(figures))))
 }
 
 /// Runs two commands over the path. What they write to their standard output is in memory, and returned.

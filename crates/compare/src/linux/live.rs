@@ -17,6 +17,7 @@ use crate::equal;
 use crate::evidence::{Carrier, evidence};
 use crate::figures::Figures;
 use crate::heard::hear;
+use crate::late;
 
 /// The roles in the arguments.
 pub(super) const SENDER: &str = "live-send";
@@ -84,17 +85,29 @@ pub(super) fn receive(words: &[OsString]) -> Result<(), String> {
     check_all(&stream, words.number("size")?)
 }
 
-/// The figures of a run, from its packets and the sender's trace.
-pub(super) fn figures(tape: &Tape, scenario: &Scenario, trace: impl BufRead) -> Result<Figures, String> {
+/// The figures of a run, from its packets and the sender's trace; `None` if an end was too late for the run to count.
+pub(super) fn figures(
+    tape: &Tape,
+    scenario: &Scenario,
+    trace: impl BufRead,
+) -> Result<Option<Figures>, String> {
     let mss = equal::segment(u64::from(scenario.mss));
     let size = equal::transfer(size(scenario), u64::from(scenario.mss));
     let own = u16::try_from(mss).unwrap_or(u16::MAX);
     let mut evidence =
         evidence(tape, Carrier::Udp, own, size).ok_or_else(|| "no connection was opened".to_owned())?;
-    hear(trace).map_err(|error| format!("the sender's trace: {error}"))?.add_to(&mut evidence);
+    let heard = hear(trace).map_err(|error| format!("the sender's trace: {error}"))?;
+    let ends = [
+        late::of_sender(tape, Carrier::Udp, &heard.acks),
+        late::of_receiver(tape, Carrier::Udp, &evidence, scenario.ack),
+    ];
+    if ends.into_iter().any(late::is_void) {
+        return Ok(None);
+    }
+    heard.add_to(&mut evidence);
     let figures = Figures::new(&evidence, scenario, mss);
     // The endpoint counts rates without UDP's header.
     let packet = f64::from(scenario.packet());
     let exit_rate_bps = figures.exit_rate_bps.map(|rate| rate * packet / (packet - 8.0));
-    Ok(Figures { exit_rate_bps, ..figures })
+    Ok(Some(Figures { exit_rate_bps, ..figures }))
 }

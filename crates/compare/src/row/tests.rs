@@ -1,1 +1,92 @@
+use super::*;
 
+use crate::habitat::HABITATS;
+
+/// A row of a habitat with these runs: completion time, drops, rate found.
+fn row(habitat: usize, runs: &[(f64, u64, Option<f64>)]) -> Row {
+    let mut row = Row {
+        scheme: "paced".to_owned(),
+        choice: "paced".to_owned(),
+        avoidance: "reno",
+        habitat: HABITATS[habitat],
+        congestion_control: (habitat == 4).then_some("reno"),
+        runs: 0,
+        repeated: 0,
+        void: 0,
+        exit_cause: None,
+        summaries: Vec::new(),
+        differences: Vec::new(),
+    };
+    let runs: Vec<Figures> = runs
+        .iter()
+        .map(|(fct, lost, rate)| Figures {
+            fct_s: Some(*fct),
+            packets_lost: *lost,
+            exit_rate_bps: *rate,
+            exit_cause: Some(if *lost > 0 { "loss" } else { "dispersion" }.to_owned()),
+            exit_window_packets: Some(60.0),
+            ..Figures::default()
+        })
+        .collect();
+    row.take_runs(&runs);
+    row
+}
+
+fn pair(simulated: (f64, u64, Option<f64>), live: &[(f64, u64, Option<f64>)]) -> [Row; 2] {
+    let simulator = row(0, &[simulated]);
+    let mut live = row(1, live);
+    live.compare_with(&simulator);
+    [simulator, live]
+}
+
+#[test]
+fn a_number_of_several_runs_is_their_median_between_the_least_and_the_greatest() {
+    let three = row(1, &[(1.2, 0, None), (1.0, 7, None), (1.9, 3, None)]);
+    let Summary { median, min, max } = three.summary("fct_s").expect("a time");
+    assert_eq!((median, min, max), (1.2, 1.0, 1.9));
+    assert_eq!(
+        row(1, &[(1.0, 2, None), (2.0, 5, None)]).summary("packets_lost").map(|lost| lost.median),
+        Some(3.5)
+    );
+    assert_eq!(three.exit_cause.as_deref(), Some("mixed"));
+    assert_eq!(three.summary("exit_rate_bps"), None, "no run found a rate");
+    assert_eq!((row(1, &[]).exit_cause, row(1, &[]).runs), (None, 0));
+}
+
+#[test]
+fn a_difference_is_from_the_simulators_number() {
+    let [simulator, live] = pair((1.0, 60, Some(17.5e6)), &[(1.1, 57, Some(19.6e6))]);
+    assert_eq!(simulator.difference("fct_s"), None);
+    assert!((live.difference("fct_s").expect("one") - 0.1).abs() < 1e-12);
+    assert!((live.share("fct_s").expect("one") - 0.1).abs() < 1e-12);
+    assert_eq!(live.difference("packets_lost"), Some(-3.0));
+    let [_, live] = pair((1.0, 0, None), &[(1.1, 4, None)]);
+    assert_eq!((live.difference("packets_lost"), live.share("packets_lost")), (Some(4.0), None));
+}
+
+#[test]
+fn what_the_kernel_has_in_flight_is_not_compared_with_a_window() {
+    let simulator = row(2, &[(1.0, 0, None)]);
+    let mut kernel = row(4, &[(1.0, 0, None)]);
+    kernel.compare_with(&simulator);
+    assert!(kernel.summary("exit_window_packets").is_some());
+    assert_eq!(kernel.difference("exit_window_packets"), None);
+    assert_eq!(kernel.difference("packets_lost"), Some(0.0));
+}
+
+#[test]
+fn the_largest_difference_is_measured_by_what_each_number_may_differ() {
+    let of = |simulated, live| {
+        let rows = pair(simulated, &[live]);
+        largest(&rows).map(|most| (most.metric, most.excess > 1.0))
+    };
+    assert_eq!(of((1.0, 0, None), (1.04, 1, None)), Some(("fct_s", false)));
+    assert_eq!(of((1.0, 0, None), (1.06, 1, None)), Some(("fct_s", true)));
+    assert_eq!(of((1.0, 0, None), (1.0, 3, None)), Some(("packets_lost", false)));
+    assert_eq!(of((1.0, 0, None), (1.0, 4, None)), Some(("packets_lost", true)));
+    // 5 % of 200 packets are more than 3.
+    assert_eq!(of((1.0, 200, None), (1.0, 209, None)), Some(("packets_lost", false)));
+    assert_eq!(of((1.0, 0, Some(20e6)), (1.0, 0, Some(17.9e6))), Some(("exit_rate_bps", true)));
+    assert_eq!(of((1.0, 0, Some(20e6)), (1.0, 0, Some(18.1e6))), Some(("exit_rate_bps", false)));
+    assert!(largest(&[row(0, &[(1.0, 0, None)])]).is_none());
+}
