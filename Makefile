@@ -1,6 +1,6 @@
 # demo: build the release and race the schemes over the built-in path; figures:
 # draw the figures of the schemes' pages by the commands that stand there; test: every check; bench: how fast; bench-live: how
-# exact emulated paths are in time, and how fast on sockets, to be run alone; baseline: instructions per ACK anew,
+# exact emulated paths are in time, how fast sockets are, and how near to the simulator, to be run alone; baseline: instructions per ACK anew,
 # bench/instructions.csv and docs/costs.md.
 .POSIX:
 .PHONY: demo figures test bench bench-live baseline papers clean
@@ -27,6 +27,7 @@ bench-live:
 	bash .ci/tools
 	cargo build --release --locked -p firstflight-cli
 	python3 bench/emulate.py target/release/firstflight
+	python3 bench/habitats.py target/release/firstflight
 	bash bench/sockets
 
 baseline:

@@ -6,10 +6,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Arg, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use firstflight_inspect::SeenAt;
 
+use crate::compare;
 use crate::keys::{PathKeys, RealKeys, RunKeys};
 use crate::model::ModelCommand;
 
@@ -167,6 +168,7 @@ pub(crate) struct Emulate {
 }
 
 #[derive(Args, Debug)]
+#[command(mut_args(of_compare))]
 pub(crate) struct Compare {
     #[command(flatten)]
     pub(crate) path: PathKeys,
@@ -183,6 +185,12 @@ pub(crate) struct Compare {
     /// Print the rows as CSV.
     #[arg(long, help_heading = "Output", conflicts_with_all = ["wide", "columns"])]
     pub(crate) csv: bool,
+}
+
+/// The option without those that are refused with a reason: they are not in the help.
+fn of_compare(option: Arg) -> Arg {
+    let is_refused = compare::refusal(option.get_id().as_str()).is_some();
+    option.hide(is_refused)
 }
 
 /// A host of an emulated path.

@@ -8,8 +8,9 @@ use std::process::ExitCode;
 use firstflight::registry::Registry;
 use firstflight_compare::{CompareError, Compared, HABITATS, Habitat, How, Order, compare as run, habitats};
 use firstflight_report::{Record, csv, json, prose, records};
+use firstflight_scenario::keys::key;
 use firstflight_scenario::suggest::meant;
-use firstflight_scenario::{ByName, Options, SchemeChoice};
+use firstflight_scenario::{ByName, Options, SchemeChoice, over_restarts};
 
 use crate::args::Compare;
 use crate::failure::{Failure, Place};
@@ -28,10 +29,19 @@ pub(crate) fn inside() -> Option<ExitCode> {
 /// The transfer, unless another is asked for. It is long enough for start-up and what it lost.
 const SIZE: &str = "2MB";
 
+/// Keys that are refused, and why; so are those that need them.
+const REFUSED: [(&str, &str); 5] = [
+    ("stack", "each habitat has its own; --habitats chooses among them"),
+    ("duration", "transfers are compared, which have a size"),
+    ("rounds", "one transfer is compared"),
+    ("flows", "one transfer is compared"),
+    ("app", "a transfer is compared whose data is there from the beginning"),
+];
+
 /// `firstflight compare`.
 pub(crate) fn compare(given: &Compare, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     let options = options(given, registry, arguments)?;
-    let choices = choices(given, registry, arguments)?;
+    let choices = choices(given, &options, registry, arguments)?;
     let habitats = chosen(given.habitats.as_deref(), arguments)?;
     let scenario = reading::resolve(&options, arguments)?;
     let style = given.table.style_of(&table::fields(), arguments)?;
@@ -82,9 +92,10 @@ fn verdict(compared: &Compared) -> Result<(), Failure> {
 
 fn options(given: &Compare, registry: Registry, arguments: &[String]) -> Result<Options, Failure> {
     let keys = || given.path.given.iter().chain(&given.runs.given);
-    if keys().any(|(name, _)| *name == "stack") {
-        let message = "--stack: each habitat has its own; --habitats chooses among them";
-        return Err(Failure::usage(message).at(Place::value(arguments, "--stack", "--stack")));
+    if let Some((option, why)) =
+        keys().find_map(|(name, _)| refusal(name).map(|why| (format!("--{name}"), why)))
+    {
+        return Err(Failure::usage(format!("{option}: {why}")).at(Place::value(arguments, &option, &option)));
     }
     let mut options = registry.options();
     reading::set(&mut options, keys(), arguments)?;
@@ -94,12 +105,24 @@ fn options(given: &Compare, registry: Registry, arguments: &[String]) -> Result<
     Ok(options)
 }
 
-fn choices(given: &Compare, registry: Registry, arguments: &[String]) -> Result<Vec<SchemeChoice>, Failure> {
+fn choices(
+    given: &Compare,
+    options: &Options,
+    registry: Registry,
+    arguments: &[String],
+) -> Result<Vec<SchemeChoice>, Failure> {
     let list = given.path.schemes.as_deref();
-    reading::schemes(registry, list).map_err(|error| {
+    let choices = reading::schemes(registry, list).map_err(|error| {
         let place = list.and_then(|list| Place::value(arguments, "--schemes", fault(&error, list)));
         Failure::usage(format!("--schemes: {error}")).at(place)
-    })
+    })?;
+    over_restarts(choices, options).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// Why a key is refused; `None` if it is taken.
+pub(crate) fn refusal(name: &str) -> Option<&'static str> {
+    let of = |name: &str| REFUSED.iter().find(|(refused, _)| *refused == name).map(|(_, why)| *why);
+    of(name).or_else(|| of(key(name)?.needs?.other))
 }
 
 /// The habitats of a list; all without one.

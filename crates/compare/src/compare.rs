@@ -1,10 +1,10 @@
 //! Runs everything, in turn: each run of each scheme in each habitat.
 
 use firstflight_lab as lab;
-use firstflight_scenario::{ChoiceError, Goal, Options, Scenario, ScenarioError, SchemeChoice};
+use firstflight_scenario::{Goal, Options, Scenario, ScenarioError, SchemeChoice};
 use firstflight_tcp::Stack;
-use thiserror::Error;
 
+use crate::cell::{Cell, CompareError, Taken};
 use crate::figures::Figures;
 use crate::habitat::{HABITATS, Habitat, Runs};
 use crate::row::Row;
@@ -53,51 +53,8 @@ pub struct Compared {
     pub is_interrupted: bool,
 }
 
-/// Why nothing can be compared.
-#[derive(Debug, Error)]
-pub enum CompareError {
-    /// A path that there cannot be.
-    #[error(transparent)]
-    Scenario(#[from] ScenarioError),
-    /// A scheme of the kernel's that the registry does not have.
-    #[error(transparent)]
-    Choice(#[from] ChoiceError),
-    /// A key that one transfer has no use for.
-    #[error("{0}: {1}")]
-    Key(&'static str, &'static str),
-    /// The scheme sets the stack, which habitats have.
-    #[error("`{0}` sets a stack; each habitat has its own, and --habitats chooses among them")]
-    Stack(String),
-    /// The simulator cannot run it.
-    #[error(transparent)]
-    Simulator(lab::RunError),
-    /// The path is none for real packets.
-    #[error("{0}")]
-    Path(#[from] firstflight_emulate::PathError),
-    /// The system refuses what real packets need.
-    #[error("{0}; `--habitats sim-rfc,sim-linux` compares the simulator's stacks without it")]
-    Refused(String),
-    /// An end of the path failed.
-    #[error("{scheme} in {habitat}: {why}")]
-    End {
-        /// The scheme.
-        scheme: String,
-        /// The habitat.
-        habitat: &'static str,
-        /// What is wrong.
-        why: String,
-    },
-}
-
-/// What a run came to.
-pub(crate) enum Taken {
-    Figures(Box<Figures>),
-    Void,
-    Interrupted,
-}
-
 /// How often a void run is repeated.
-pub(crate) const REPETITIONS: u32 = 3;
+const REPETITIONS: u32 = 3;
 
 /// Runs each scheme in each habitat, as often as the options say, in turn: so what the machine does meanwhile hits all alike.
 ///
@@ -197,18 +154,6 @@ fn has_it(subject: &Subject, habitat: &Habitat) -> bool {
     }
 }
 
-/// A scheme in a habitat, and its runs so far.
-pub(crate) struct Cell<'a> {
-    pub(crate) subject: &'a Subject,
-    pub(crate) habitat: Habitat,
-    pub(crate) scenario: &'a Scenario,
-    /// The scheme with what an earlier connection saved.
-    pub(crate) choice: SchemeChoice,
-    runs: Vec<Figures>,
-    repeated: u32,
-    void: u32,
-}
-
 impl Cell<'_> {
     /// Whether runs differ.
     fn is_drawn(&self) -> bool {
@@ -300,6 +245,7 @@ fn rows(cells: &[Cell<'_>]) -> Vec<Row> {
             exit_cause: None,
             summaries: Vec::new(),
             differences: Vec::new(),
+            by_chance: Vec::new(),
         };
         row.take_runs(&cell.runs);
         let simulator = HABITATS
@@ -314,12 +260,4 @@ fn rows(cells: &[Cell<'_>]) -> Vec<Row> {
         rows.push(row);
     }
     rows
-}
-
-/// How long a run may take whose transfer takes `usual` in the simulator, in seconds: for what nobody set a limit for.
-pub(crate) fn patience(scenario: &Scenario) -> firstflight::Span {
-    let Goal::Size(size) = scenario.goal else { return scenario.limit };
-    let bare = scenario.rate.time_for(size) + scenario.rtt * 10;
-    let usual = bare * 10 + firstflight::Span::from_secs(30);
-    usual.min(scenario.limit)
 }

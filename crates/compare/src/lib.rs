@@ -8,6 +8,7 @@
 //!   [`firstflight_measure::Evidence`] of the run; what a habitat cannot know stays undefined.
 //! - [`equal`] keeps packets equal on the wire: as many, and as long.
 
+mod cell;
 mod compare;
 pub mod equal;
 mod evidence;
@@ -21,7 +22,8 @@ mod linux;
 mod row;
 mod subject;
 
-pub use compare::{CompareError, Compared, How, Order, Step, compare};
+pub use cell::CompareError;
+pub use compare::{Compared, How, Order, Step, compare};
 pub use evidence::{Carrier, evidence};
 pub use figures::Figures;
 pub use habitat::{HABITATS, Habitat, Runs, habitats};

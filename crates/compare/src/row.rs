@@ -31,6 +31,9 @@ pub struct Row {
     pub summaries: Vec<Option<Summary>>,
     /// The median less that of the simulator of the same stack, in the order of [`METRICS`]; `None` of that simulator itself.
     pub differences: Vec<Option<f64>>,
+    /// Whether chance may have made the difference: the simulator's runs differ as well, and the ranges of both overlap. In the order
+    /// of [`METRICS`].
+    pub by_chance: Vec<bool>,
 }
 
 /// A number over all runs.
@@ -116,6 +119,7 @@ impl Row {
             .map(|metric| Summary::of(runs.iter().filter_map(|run| (metric.of)(run)).collect()))
             .collect();
         self.differences = vec![None; METRICS.len()];
+        self.by_chance = vec![false; METRICS.len()];
         let mut causes = runs.iter().map(|run| run.exit_cause.clone());
         let first = causes.next().flatten();
         let is_mixed = causes.any(|cause| cause != first);
@@ -126,6 +130,15 @@ impl Row {
     pub(crate) fn compare_with(&mut self, simulator: &Row) {
         let is_window = |at: usize| METRICS[at].name == "exit_window_packets";
         let is_kernel = self.congestion_control.is_some();
+        let overlap = |(own, theirs): (&Option<Summary>, &Option<Summary>)| {
+            own.zip(*theirs).is_some_and(|(own, theirs)| own.min <= theirs.max && theirs.min <= own.max)
+        };
+        self.by_chance = self
+            .summaries
+            .iter()
+            .zip(&simulator.summaries)
+            .map(|pair| simulator.runs > 1 && overlap(pair))
+            .collect();
         let pairs = self.summaries.iter().zip(&simulator.summaries).enumerate();
         self.differences = pairs
             .map(|(at, (own, theirs))| {
@@ -192,12 +205,14 @@ pub struct Difference<'a> {
 }
 
 /// The largest difference from the simulator, measured by what each number may differ without mattering: an FCT 5 %, dropped
-/// packets 3 or 5 %, whichever is more, a rate found 10 %. `None` if nothing is compared.
+/// packets 3 or 5 %, whichever is more, a rate found 10 %. What chance may have made does not count. `None` if nothing is compared.
 pub fn largest(rows: &[Row]) -> Option<Difference<'_>> {
     let of_row = |row: &'_ Row| {
         METRICS
             .iter()
-            .filter_map(|metric| {
+            .zip(&row.by_chance)
+            .filter(|(_, by_chance)| !**by_chance)
+            .filter_map(|(metric, _)| {
                 let Tolerance { absolute, share } = metric.tolerance?;
                 let difference = row.difference(metric.name)?;
                 let theirs = row.summary(metric.name)?.median - difference;

@@ -17,4 +17,4 @@ mod run;
 
 pub use host::{Ended, RunError};
 pub use inside::{INSIDE, inside};
-pub use run::{Done, Ending, Job, Timing, run};
+pub use run::{Done, Ending, Job, LISTENS, Timing, run};

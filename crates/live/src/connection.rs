@@ -74,6 +74,7 @@ pub(crate) struct State {
     /// Bytes read since the host looked last.
     read: u64,
     send_buffer: u64,
+    takes_whole_buffer: bool,
     receive_buffer: u64,
     memory: Arc<Memory>,
     /// Bytes counted in the memory of the host.
@@ -164,6 +165,7 @@ impl Connection {
             quiet: None,
             read: 0,
             send_buffer: options.send_buffer,
+            takes_whole_buffer: options.takes_whole_buffer,
             receive_buffer: ready.config.receive_buffer,
             memory,
             held: 0,
@@ -349,6 +351,7 @@ impl State {
     pub(crate) fn room(&self) -> u64 {
         let window = self.socket.endpoint().snapshot().cwnd.get();
         let bound = match self.memory.held() {
+            held if held < self.memory.most / 2 && self.takes_whole_buffer => self.send_buffer,
             held if held < self.memory.most / 2 => (2 * window).max(LEAST_SEND_BUFFER),
             held if held < self.memory.most => LEAST_SEND_BUFFER,
             _ => SCARCE_BUFFER,

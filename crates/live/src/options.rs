@@ -80,6 +80,7 @@ pub struct Options {
     /// Of a datagram's payload or, over a TUN, of an IP packet: bytes.
     pub(crate) largest: Option<u16>,
     pub(crate) send_buffer: u64,
+    pub(crate) takes_whole_buffer: bool,
     pub(crate) memory: u64,
     pub(crate) lifetime: Span,
     pub(crate) user_timeout: Option<Span>,
@@ -110,6 +111,7 @@ impl Options {
             choice,
             largest: None,
             send_buffer: 4 << 20,
+            takes_whole_buffer: false,
             memory: 64 << 20,
             lifetime: Span::from_secs(30),
             user_timeout: None,
@@ -146,6 +148,14 @@ impl Options {
     /// twice its congestion window and no less than 32 KiB, up to this; less while the host holds much ([`Options::memory`]).
     pub fn send_buffer(mut self, bytes: u64) -> Self {
         self.send_buffer = bytes;
+        self
+    }
+
+    /// Whether a connection takes its whole send buffer from the beginning, however small its window: so an application that has all
+    /// of its data meets what the simulator's endpoints have. With `stack` set to `linux`, the sender takes of it as much as
+    /// Linux's buffer would hold, which follows the window. Not so unless this is called.
+    pub fn whole_send_buffer(mut self, on: bool) -> Self {
+        self.takes_whole_buffer = on;
         self
     }
 
@@ -228,8 +238,10 @@ impl Options {
         let config = sender_config(&scenario);
         Ok(Ready {
             config: Config {
-                // A real application has no endless buffer.
-                offload: config.offload.map(|_| Offload::default()),
+                // A real application has no endless buffer, unless it says so.
+                offload: config
+                    .offload
+                    .map(|offload| if self.takes_whole_buffer { offload } else { Offload::default() }),
                 options_in_mss: true,
                 ..config
             },

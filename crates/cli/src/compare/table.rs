@@ -83,6 +83,9 @@ pub(super) fn render(compared: &Compared, style: &TableStyle) -> String {
 /// What differs most from the simulator.
 fn sentence(compared: &Compared) -> String {
     let Some(most) = largest(&compared.rows) else {
+        if compared.rows.iter().any(|row| row.by_chance.contains(&true)) {
+            return "No difference is told from chance: the runs' ranges overlap.".to_owned();
+        }
         return "Nothing is compared: no habitat stands beside the simulator of its stack.".to_owned();
     };
     let Difference { row, metric, excess } = most;
@@ -92,7 +95,7 @@ fn sentence(compared: &Compared) -> String {
     let show = |value: f64| match metric {
         "fct_s" => human::seconds(value),
         "exit_rate_bps" => human::rate(value),
-        _ => format!("{} packets", significant(value)),
+        _ => format!("{} packets", halves(value)),
     };
     let does = match metric {
         "fct_s" => "takes",

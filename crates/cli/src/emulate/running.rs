@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 
-use firstflight_emulate::linux::{Done, Ended, Ending, Job, RunError, Timing, run as run_job};
+use firstflight_emulate::linux::{Done, Ended, Ending, Job, LISTENS, RunError, Timing, run as run_job};
 use firstflight_emulate::{Path, Side, VOID};
 
 use super::results::{self, Told};
@@ -33,6 +33,7 @@ pub(super) fn run(options: &Emulate, order: Order, arguments: &[String]) -> Resu
         path,
         scenario: &scenario,
         commands: commands.clone(),
+        listens: LISTENS,
         timing: match (duration, limit) {
             (Some(span), _) => Timing::Duration(span),
             (None, Some(span)) => Timing::Limit(span),

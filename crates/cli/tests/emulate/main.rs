@@ -3,6 +3,7 @@
 #[path = "../it/common/mod.rs"]
 #[allow(dead_code, reason = "the other tests of the command use the rest")]
 mod common;
+mod compared;
 mod endings;
 mod programs;
 mod replayed;

@@ -6,6 +6,7 @@ mod browser;
 mod captures;
 mod choices;
 mod common;
+mod compare;
 mod docs_links;
 mod documents;
 mod emulate;

@@ -14,9 +14,8 @@ use firstflight_wire::{Direction, Passed, RawCapture, Tap};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
 
-use super::words::{Words, check_all, write_all};
-use super::{PORT, command, size};
-use crate::compare::Cell;
+use super::words::{PORT, Words, check_all, command, size, write_all};
+use crate::cell::Cell;
 use crate::evidence::{Carrier, evidence};
 use crate::figures::Figures;
 
@@ -28,8 +27,10 @@ pub(super) const RECEIVER: &str = "kernel-receive";
 const SYSCTL: &str = "ipv4.";
 /// The receive window of the simulator's endpoints if none is set: as good as none.
 const UNLIMITED: u64 = 1 << 30;
-/// Buffers of sockets: as good as endless for transfers that are compared.
+/// The most that buffers of sockets hold: as good as endless for transfers that are compared.
 const BUFFER: u64 = 256 << 20;
+/// What a send buffer begins with: the kernel's default. It follows the window from there on, as the simulator's of this stack does.
+const SEND_BUFFER: u64 = 16 << 10;
 
 /// The programs of a run.
 pub(super) fn commands(cell: &Cell<'_>) -> [Vec<OsString>; 2] {
@@ -40,14 +41,13 @@ pub(super) fn commands(cell: &Cell<'_>) -> [Vec<OsString>; 2] {
 /// The settings of both hosts: those of the simulator's endpoints that the kernel has.
 fn settings(scenario: &Scenario, congestion_control: &str) -> Vec<String> {
     let switch = |on: bool| u8::from(on).to_string();
-    let buffers = format!("4096 {BUFFER} {BUFFER}");
     let sysctls = [
         ("tcp_timestamps", switch(scenario.timestamps)),
         ("tcp_sack", switch(scenario.recovery.uses_sack())),
         ("tcp_ecn", switch(scenario.ecn)),
         ("tcp_no_metrics_save", switch(true)),
-        ("tcp_rmem", buffers.clone()),
-        ("tcp_wmem", buffers),
+        ("tcp_rmem", format!("4096 {BUFFER} {BUFFER}")),
+        ("tcp_wmem", format!("4096 {SEND_BUFFER} {BUFFER}")),
     ];
     let own = [
         format!("congestion-control={congestion_control}"),

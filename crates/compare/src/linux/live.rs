@@ -10,9 +10,8 @@ use firstflight_live::{Listener, Options, Stream};
 use firstflight_scenario::Scenario;
 use firstflight_scenario::keys::{Heading, key};
 
-use super::words::{Words, check_all, write_all};
-use super::{PORT, command, size};
-use crate::compare::Cell;
+use super::words::{PORT, Words, check_all, command, size, write_all};
+use crate::cell::Cell;
 use crate::equal;
 use crate::evidence::{Carrier, evidence};
 use crate::figures::Figures;

@@ -3,7 +3,26 @@
 use std::ffi::OsString;
 use std::io::{Read, Write};
 
+use firstflight_emulate::linux::INSIDE;
+use firstflight_scenario::{Goal, Scenario};
 use firstflight_wire::payload;
+
+/// The port at which the receiver listens.
+pub(super) const PORT: u16 = 4_433;
+
+/// A command that [`inside`](super::inside) takes.
+pub(super) fn command(role: &str, words: impl IntoIterator<Item = String>) -> Vec<OsString> {
+    let program = ["/proc/self/exe".into(), INSIDE.into(), role.into()];
+    program.into_iter().chain(words.into_iter().map(OsString::from)).collect()
+}
+
+/// The bytes of the transfer; [`compare`](crate::compare()) takes no other goal.
+pub(super) fn size(scenario: &Scenario) -> u64 {
+    match scenario.goal {
+        Goal::Size(size) => size.get(),
+        Goal::Duration(_) => 0,
+    }
+}
 
 /// The words as text, behind the first of them, which are `key=value`.
 pub(super) struct Words<'a> {

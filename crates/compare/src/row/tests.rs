@@ -16,6 +16,7 @@ fn row(habitat: usize, runs: &[(f64, u64, Option<f64>)]) -> Row {
         exit_cause: None,
         summaries: Vec::new(),
         differences: Vec::new(),
+        by_chance: Vec::new(),
     };
     let runs: Vec<Figures> = runs
         .iter()
@@ -89,4 +90,16 @@ fn the_largest_difference_is_measured_by_what_each_number_may_differ() {
     assert_eq!(of((1.0, 0, Some(20e6)), (1.0, 0, Some(17.9e6))), Some(("exit_rate_bps", true)));
     assert_eq!(of((1.0, 0, Some(20e6)), (1.0, 0, Some(18.1e6))), Some(("exit_rate_bps", false)));
     assert!(largest(&[row(0, &[(1.0, 0, None)])]).is_none());
+}
+
+#[test]
+fn where_the_simulators_runs_differ_too_overlapping_ranges_are_left_to_chance() {
+    let runs = |by: f64| [(1.0 + by, 1, None), (2.0 + by, 9, None), (3.0 + by, 5, None)];
+    let simulator = row(0, &runs(0.0));
+    let of = |by| {
+        let mut live = row(1, &runs(by));
+        live.compare_with(&simulator);
+        largest(std::slice::from_ref(&live)).map(|most| most.metric)
+    };
+    assert_eq!((of(1.9), of(2.1)), (None, Some("fct_s")));
 }

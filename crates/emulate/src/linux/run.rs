@@ -27,6 +27,8 @@ pub struct Job<'a> {
     pub scenario: &'a Scenario,
     /// What runs at host A and at host B. A command without words is none: the host is there and waits.
     pub commands: [Vec<OsString>; 2],
+    /// How long host A's command waits for host B's to listen: [`LISTENS`] if it may not listen at all.
+    pub listens: Duration,
     /// When the run ends, besides with the command of host A.
     pub timing: Timing,
     /// The file of the log.
@@ -95,8 +97,8 @@ impl Done {
     }
 }
 
-/// How long host A's command waits for host B's to listen.
-const LISTENS: Duration = Duration::from_secs(1);
+/// How long host A's command waits for host B's, which may be one that does not listen.
+pub const LISTENS: Duration = Duration::from_secs(1);
 /// How long a command may take to end when it is asked to.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long host B's command may take to end by itself once host A's has, beside two round trips.
@@ -106,13 +108,13 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// Runs the commands over the path.
 ///
-/// Host B's command starts first; host A's when host B's listens, or after a second. The run ends with host A's command: host
+/// Host B's command starts first; host A's when host B's listens, or has had its time to. The run ends with host A's command: host
 /// B's then has a moment to end by itself, is asked to end (SIGTERM), and is ended (SIGKILL).
 ///
 /// # Errors
 /// What the system refuses, and a command that cannot be started.
 pub fn run(job: Job<'_>) -> Result<Done, RunError> {
-    let Job { path, scenario, commands, timing, log, is_taped, stdout, interrupted, ready } = job;
+    let Job { path, scenario, commands, listens, timing, log, is_taped, stdout, interrupted, ready } = job;
     let mtu = scenario.packet();
     let stdouts = [copy(stdout.as_ref())?, copy(stdout.as_ref())?];
     let [a, b] = &commands;
@@ -121,7 +123,7 @@ pub fn run(job: Job<'_>) -> Result<Done, RunError> {
     let (mut host_a, device_a) = Host::new(Side::A, mtu, a, out_a)?;
     if !b.is_empty() {
         host_b.start(None)?;
-        listen(&mut host_b, interrupted)?;
+        listen(&mut host_b, listens, interrupted)?;
     }
     ready([host_a.process, host_b.process]);
     let (clock, began) = (Monotonic::new(), since_1970());
@@ -163,9 +165,9 @@ fn fastest(scenario: &Scenario) -> Rate {
 }
 
 /// Waits until the host listens or its command has ended.
-fn listen(host: &mut Host, interrupted: &dyn Fn() -> bool) -> Result<(), RunError> {
+fn listen(host: &mut Host, within: Duration, interrupted: &dyn Fn() -> bool) -> Result<(), RunError> {
     let clock = Monotonic::new();
-    while !host.is_listening && host.ended.is_none() && !interrupted() && !is_over(clock, LISTENS) {
+    while !host.is_listening && host.ended.is_none() && !interrupted() && !is_over(clock, within) {
         host.wait(LOOK)?;
     }
     Ok(())

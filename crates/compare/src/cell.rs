@@ -1,0 +1,73 @@
+//! A scheme in a habitat: what is run there, and why it cannot be.
+
+use firstflight::Span;
+use firstflight_lab as lab;
+use firstflight_scenario::{ChoiceError, Goal, Scenario, ScenarioError, SchemeChoice};
+use thiserror::Error;
+
+use crate::figures::Figures;
+use crate::habitat::Habitat;
+use crate::subject::Subject;
+
+/// A scheme in a habitat, and its runs so far.
+pub(crate) struct Cell<'a> {
+    pub(crate) subject: &'a Subject,
+    pub(crate) habitat: Habitat,
+    pub(crate) scenario: &'a Scenario,
+    /// The scheme with what an earlier connection saved.
+    pub(crate) choice: SchemeChoice,
+    pub(crate) runs: Vec<Figures>,
+    pub(crate) repeated: u32,
+    pub(crate) void: u32,
+}
+
+/// Why nothing can be compared.
+#[derive(Debug, Error)]
+pub enum CompareError {
+    /// A path that there cannot be.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A scheme of the kernel's that the registry does not have.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    /// A key that one transfer has no use for.
+    #[error("{0}: {1}")]
+    Key(&'static str, &'static str),
+    /// The scheme sets the stack, which habitats have.
+    #[error("`{0}` sets a stack; each habitat has its own, and --habitats chooses among them")]
+    Stack(String),
+    /// The simulator cannot run it.
+    #[error(transparent)]
+    Simulator(lab::RunError),
+    /// The path is none for real packets.
+    #[error("{0}")]
+    Path(#[from] firstflight_emulate::PathError),
+    /// The system refuses what real packets need.
+    #[error("{0}; `--habitats sim-rfc,sim-linux` compares the simulator's stacks without it")]
+    Refused(String),
+    /// An end of the path failed.
+    #[error("{scheme} in {habitat}: {why}")]
+    End {
+        /// The scheme.
+        scheme: String,
+        /// The habitat.
+        habitat: &'static str,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// What a run came to.
+pub(crate) enum Taken {
+    Figures(Box<Figures>),
+    Void,
+    Interrupted,
+}
+
+/// How long a run may take: ten times as long as the transfer takes at the least, and half a minute, or what the limit says.
+pub(crate) fn patience(scenario: &Scenario) -> Span {
+    let Goal::Size(size) = scenario.goal else { return scenario.limit };
+    let bare = scenario.rate.time_for(size) + scenario.rtt * 10;
+    let usual = bare * 10 + Span::from_secs(30);
+    usual.min(scenario.limit)
+}
