@@ -69,6 +69,8 @@ pub(super) struct Queue {
     /// Bytes unacknowledged beyond which no buffer is begun (`sk_sndbuf`), and whether one waits for room.
     limit: u64,
     waits: bool,
+    /// The widest congestion window that there was, in segments: `TCP_INIT_CWND` at least, which Linux has room for.
+    widest: u64,
     /// Whether small segments wait for the acknowledgement of small ones (RFC 9293 section 3.7.4, as Minshall has
     /// it).
     pub(super) nagle: bool,
@@ -136,6 +138,7 @@ impl Queue {
             last: None,
             limit: u64::MAX,
             waits: false,
+            widest: 10,
             nagle: true,
             cork: false,
             held: false,
@@ -435,12 +438,12 @@ impl Queue {
         !self.waits
     }
 
-    /// Bytes unacknowledged beyond which no buffer is begun.
-    fn limit_at(&self, at: &Situation) -> u64 {
-        /// `TCP_INIT_CWND`, the least that Linux has room for.
-        const INITIAL_WINDOW: u64 = 10;
+    /// Bytes unacknowledged beyond which no buffer is begun. A send buffer grows with the window and never shrinks with it
+    /// (`tcp_sndbuf_expand`).
+    fn limit_at(&mut self, at: &Situation) -> u64 {
         if self.settings.buffer_follows_window {
-            self.limit.min(at.cwnd.max(INITIAL_WINDOW) * at.mss * 2)
+            self.widest = self.widest.max(at.cwnd);
+            self.limit.min(self.widest * at.mss * 2)
         } else {
             self.limit
         }

@@ -172,3 +172,22 @@ fn a_tail_loss_probe_is_one_segment_whatever_the_window() {
     at.probing = true;
     assert_eq!(queue.next(&at), Ok(1_000));
 }
+
+#[test]
+fn a_send_buffer_grows_with_the_window_and_does_not_shrink_with_it() {
+    let mut queue = Queue::new(Offload::of_an_endless_buffer());
+    queue.write(1_000_000);
+    let mut at = fresh(40);
+    assert_eq!(send(&mut queue, &mut at).len(), 40);
+    // A loss has halved the window, and of all that was sent behind it the peer reports that it came.
+    (at.cwnd, at.recovering) = (20, true);
+    let mut rounds = 0;
+    while {
+        at.in_flight = 0;
+        !send(&mut queue, &mut at).is_empty()
+    } {
+        rounds += 1;
+    }
+    // Twice the widest window, and the rest of a buffer of sixteen segments.
+    assert!((80..96).contains(&(at.nxt / MSS)), "{} bytes are out after {rounds} rounds", at.nxt);
+}
