@@ -122,6 +122,19 @@ impl WholeFile {
         open().map_err(WriteError::at(path))
     }
 
+    /// The file in progress, for a writer that wants a file of the system. What is written through it stands in the file by
+    /// [`WholeFile::commit`] and is not kept back.
+    ///
+    /// # Errors
+    /// The obstacle, with the path.
+    pub fn file(&self) -> Result<File, WriteError> {
+        let file = self.out.as_ref().map_or_else(
+            || Err(io::Error::from(io::ErrorKind::NotConnected)),
+            |out| out.get_ref().try_clone(),
+        );
+        file.map_err(WriteError::at(&self.path))
+    }
+
     /// Forces the bytes to the disk and gives the file its name.
     ///
     /// # Errors

@@ -200,8 +200,12 @@ impl Told<'_> {
             Some(Ended::Exited(code)) => format!("status {code}"),
             Some(Ended::Signalled(signal)) => format!("ended by signal {signal}"),
         };
-        let command: String = command.join(" ").chars().take(60).collect();
-        format!("{address}, {ended}; {command}")
+        let command = command.join(" ");
+        let mut shown: String = command.chars().take(60).collect();
+        if shown.len() < command.len() {
+            shown.push('…');
+        }
+        format!("{address}, {ended}; {shown}")
     }
 }
 

@@ -1,11 +1,11 @@
 //! Runs what was ordered, and says what it came to.
 
-use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 
 use firstflight_emulate::linux::{Done, Ended, Ending, Job, LISTENS, RunError, Timing, run as run_job};
 use firstflight_emulate::{Path, Side, VOID};
+use firstflight_report::WholeFile;
 
 use super::results::{self, Told};
 use super::{Order, impossible};
@@ -22,11 +22,8 @@ pub(super) fn run(options: &Emulate, order: Order, arguments: &[String]) -> Resu
         Sender::B => Side::B,
     };
     let path = Path::new(&scenario, sender).map_err(|error| impossible(&error, arguments))?;
-    let log = options.log.as_deref().map(|file| {
-        File::create(file)
-            .map_err(|error| Failure::usage(format!("cannot write {}: {error}", file.display())))
-    });
-    let log = log.transpose()?;
+    // Whatever breaks the run off leaves the file, or the device, of that name as it was.
+    let log = options.log.as_deref().map(WholeFile::create).transpose().map_err(Failure::usage)?;
     let stdout = options.json.then(|| io::stderr().as_fd().try_clone_to_owned()).transpose();
     let interrupt = Interrupt::listen();
     let job = Job {
@@ -39,7 +36,7 @@ pub(super) fn run(options: &Emulate, order: Order, arguments: &[String]) -> Resu
             (None, Some(span)) => Timing::Limit(span),
             (None, None) => Timing::Unlimited,
         },
-        log,
+        log: log.as_ref().map(WholeFile::file).transpose().map_err(Failure::write)?,
         is_taped: false,
         stdout: stdout.map_err(Failure::usage)?,
         interrupted: &|| !options.shell && interrupt.happened(),
@@ -49,28 +46,28 @@ pub(super) fn run(options: &Emulate, order: Order, arguments: &[String]) -> Resu
             }
         },
     };
-    let done = match run_job(job) {
-        Ok(done) => done,
-        Err(error) => {
-            // Nothing half-written is left.
-            options.log.as_ref().map(|file| std::fs::remove_file(file).ok());
-            return Err(match error {
-                RunError::Refused(_) | RunError::Command { .. } => Failure::usage(error),
-                RunError::System { .. } => Failure::write(error),
-            });
-        }
-    };
+    let done = run_job(job).map_err(|error| match error {
+        RunError::Refused(_) | RunError::Command { .. } => Failure::usage(error),
+        RunError::System { .. } => Failure::write(error),
+    })?;
     let told = Told { scenario: &scenario, given: &given, sender, commands: &commands, done: &done };
-    output::print(&if options.json { told.json().map_err(Failure::write)? } else { told.text() })?;
-    if let Some(path) = &options.log {
-        match &done.log {
-            Some(Ok(0)) | None => output::say_written(path),
-            Some(Ok(missed)) => {
-                let message = format!("{} lacks {missed} records: the disk is too slow", path.display());
-                return Err(Failure::write(message));
-            }
+    if options.json {
+        output::print(&told.json().map_err(Failure::write)?)?;
+    } else {
+        output::print_words(&told.text())?;
+    }
+    if let (Some(path), Some(log)) = (&options.log, log) {
+        let missed = match &done.log {
             Some(Err(error)) => return Err(Failure::write(format!("{}: {error}", path.display()))),
+            Some(Ok(missed)) => *missed,
+            None => 0,
+        };
+        log.commit().map_err(Failure::write)?;
+        if missed > 0 {
+            let message = format!("{} lacks {missed} records: the disk is too slow", path.display());
+            return Err(Failure::write(message));
         }
+        output::say_written(path);
         if let Some(report) = &options.report {
             inspect::page(path, report, arguments)?;
         }

@@ -15,11 +15,14 @@ fn now() -> SystemTime {
     SystemTime::now()
 }
 
-/// The network and process namespaces of the processes that have `mark` among their arguments. Others may make namespaces at
-/// the same time, so only those of a run are looked at.
-fn namespaces(mark: &str) -> BTreeSet<String> {
+/// The network and process namespaces of the processes that have `mark` among their arguments and were started by `until`, in
+/// ticks of the system. Others may make namespaces at the same time, and a new one may get the number of one that is gone.
+fn namespaces(mark: &str, until: u64) -> BTreeSet<String> {
     let entries = fs::read_dir("/proc").expect("/proc").filter_map(Result::ok);
-    let marked = entries.filter(|entry| arguments(entry).is_some_and(|line| line.contains(mark)));
+    let marked = entries.filter(|entry| {
+        arguments(entry).is_some_and(|line| line.contains(mark))
+            && started(entry).is_some_and(|at| at <= until)
+    });
     let links = marked.flat_map(|entry| {
         let folder = entry.path().join("ns");
         ["net", "pid"].map(|name| fs::read_link(folder.join(name)).ok())
@@ -37,6 +40,19 @@ fn processes(mark: &str) -> Vec<String> {
 fn arguments(process: &fs::DirEntry) -> Option<String> {
     let line = fs::read(process.path().join("cmdline")).ok()?;
     Some(String::from_utf8_lossy(&line).replace('\0', " "))
+}
+
+/// When a process was started, in ticks of a hundredth of a second since the system was (`proc_pid_stat(5)`).
+fn started(process: &fs::DirEntry) -> Option<u64> {
+    let line = fs::read_to_string(process.path().join("stat")).ok()?;
+    // Behind the name, which may have spaces: the state is field 3, and the time field 22.
+    line.rsplit_once(')')?.1.split_whitespace().nth(22 - 3)?.parse().ok()
+}
+
+/// Now, in such ticks.
+fn ticks() -> u64 {
+    let line = fs::read_to_string("/proc/uptime").expect("/proc/uptime");
+    line.split_whitespace().next().and_then(|text| text.replace('.', "").parse().ok()).expect("hundredths")
 }
 
 /// Waits a moment for `is_so`.
@@ -68,8 +84,9 @@ fn nothing_is_left_of_a_run_that_is_killed_at_whatever_moment() {
         let mut running =
             emulate(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs");
         sleep(moment);
-        let made = namespaces(&mark);
+        let made = namespaces(&mark, u64::MAX);
         seen += made.len();
+        let killed = ticks();
         running.kill().expect("SIGKILL");
         running.wait().expect("it is gone");
         assert!(
@@ -77,7 +94,7 @@ fn nothing_is_left_of_a_run_that_is_killed_at_whatever_moment() {
             "after {moment:?}, seed {seed}: {:?}",
             processes(&mark)
         );
-        let left = || namespaces("").intersection(&made).cloned().collect::<Vec<_>>();
+        let left = || namespaces("", killed).intersection(&made).cloned().collect::<Vec<_>>();
         assert!(soon(|| left().is_empty()), "after {moment:?}, seed {seed}: {:?}", left());
     }
     assert!(seen > 0, "no run had come to its namespaces, seed {seed}");
@@ -93,12 +110,13 @@ fn nothing_is_left_of_a_run_that_ends_and_its_daemons_end_with_it() {
         "setsid sh -c 'trap \"\" TERM; sleep 770100; sleep 770100'",
     );
     let (output, result) = run("--rate 20mbit", a, b);
+    let ended = ticks();
     assert_eq!(status(&output), 0, "{}", stderr(&output));
     assert_eq!((&result["a"]["exit_code"], &result["b"]["terminated"]), (&0.into(), &true.into()));
     let said = stderr(&output);
     let made = said.trim();
     assert!(made.starts_with("net:["), "{made}");
-    assert!(!namespaces("").contains(made), "{made} is left");
+    assert!(!namespaces("", ended).contains(made), "{made} is left");
     assert_eq!(processes("770100"), Vec::<String>::new());
 }
 
@@ -120,11 +138,22 @@ fn the_status_is_that_of_the_commands() {
 }
 
 #[test]
-fn a_command_that_is_not_there_is_one_line_and_leaves_no_log() {
-    if !can_run("endings::a_command_that_is_not_there_is_one_line_and_leaves_no_log", &[]) {
+fn a_command_that_is_not_there_is_one_line_and_leaves_files_as_they_were() {
+    const TEST: &str = "endings::a_command_that_is_not_there_is_one_line_and_leaves_files_as_they_were";
+    if !can_run(TEST, &["mknod"]) {
         return;
     }
-    let log = crate::common::folder("emulate-none").join("log.pcapng");
+    let folder = crate::common::folder("emulate-none");
+    let (log, earlier, device) = (folder.join("log.pcapng"), folder.join("earlier"), folder.join("null"));
+    fs::write(&earlier, "an earlier log").expect("a file");
+    let made = Command::new("mknod").arg(&device).args(["c", "1", "3"]).status().expect("mknod");
+    assert!(made.success());
+    for log in [&earlier, &device] {
+        let words = ["--rate", "20mbit", "--log", crate::common::text(log), "--", "/none/such", "--", "true"];
+        assert_eq!(status(&emulate(&words).output().expect("it runs")), 2);
+    }
+    assert_eq!(fs::read_to_string(&earlier).expect("it is there"), "an earlier log");
+    assert!(device.exists(), "the device is gone");
     for words in [["--", "/none/such", "--", "true"], ["--", "true", "--", "/none/such"]] {
         let words = [&["--rate", "20mbit", "--log", crate::common::text(&log)][..], &words].concat();
         let output = emulate(&words).output().expect("it runs");
@@ -134,6 +163,31 @@ fn a_command_that_is_not_there_is_one_line_and_leaves_no_log() {
         assert_eq!(said.lines().count(), 1, "{said}");
         assert!(!log.exists());
     }
+    assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 2, "nothing half-written is left");
+}
+
+#[test]
+fn a_log_on_a_full_disk_fails_the_run_and_leaves_nothing_half_written() {
+    const TEST: &str = "endings::a_log_on_a_full_disk_fails_the_run_and_leaves_nothing_half_written";
+    if !can_run(TEST, &["mount", "umount"]) {
+        return;
+    }
+    let disk = crate::common::folder("emulate-full");
+    let at = crate::common::text(&disk);
+    let made = Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "none", at]).status();
+    if !made.is_ok_and(|status| status.success()) {
+        println!("skipped emulate::{TEST}: this system keeps mounts from root");
+        return;
+    }
+    let (output, _) = run(
+        &format!("--rate 20mbit --log {at}/log.pcapng"),
+        "ping -q -c 99 -s 1400 -i 0.002 {B}",
+        "sleep 60",
+    );
+    let left = fs::read_dir(&disk).expect("a folder").count();
+    assert!(Command::new("umount").arg(at).status().expect("umount").success());
+    assert_eq!((status(&output), left), (3, 0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("log.pcapng: No space left"), "{}", stderr(&output));
 }
 
 #[test]
@@ -169,4 +223,55 @@ fn an_interrupt_ends_a_run_with_its_result() {
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     assert!(stdout(&output).contains("packets in"), "{}", stdout(&output));
     assert!(soon(|| processes("770200").is_empty()));
+}
+
+#[test]
+fn an_interrupt_that_reaches_the_commands_first_is_an_interrupt() {
+    if !can_run("endings::an_interrupt_that_reaches_the_commands_first_is_an_interrupt", &["setsid", "kill"])
+    {
+        return;
+    }
+    // A terminal interrupts the whole group of processes; the client ends with status 0.
+    let own = env!("CARGO_BIN_EXE_firstflight");
+    let client = "trap 'exit 0' INT; sleep 770300 & wait";
+    let mut running = Command::new("setsid");
+    running.args([own, "emulate", "--rate", "20mbit", "--", "sh", "-c", client, "--", "sleep", "770300"]);
+    running.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let running = running.spawn().expect("it runs");
+    let is_up = || processes("770300").iter().filter(|line| line.starts_with("sleep")).count() == 2;
+    assert!(soon(is_up), "{:?}", processes("770300"));
+    let group = format!("-{}", running.id());
+    assert!(Command::new("kill").args(["-INT", "--", &group]).status().expect("kill").success());
+    let output = running.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+}
+
+#[test]
+fn a_host_that_loses_its_interface_ends_the_run_with_one_line() {
+    if !can_run("endings::a_host_that_loses_its_interface_ends_the_run_with_one_line", &["ip"]) {
+        return;
+    }
+    let words = ["--rate", "20mbit", "--", "sh", "-c", "ip link del path0; sleep 60", "--", "sleep", "60"];
+    let output = emulate(&words).output().expect("it runs");
+    assert_eq!(
+        (status(&output), stderr(&output).as_str()),
+        (3, "error: the relay broke off: the interface path0 of a host is gone\n")
+    );
+}
+
+#[test]
+fn a_result_fits_the_terminal() {
+    if !can_run("endings::a_result_fits_the_terminal", &["ping"]) {
+        return;
+    }
+    let client =
+        "ping -q -c 20 -i 0.01 {B} >/dev/null # a long command, of which a line has but the beginning";
+    let words =
+        ["--rate", "20mbit", "--rtt", "40ms", "--queue", "codel:200p,ecn", "--loss", "1%", "--jitter", "1ms"];
+    let words = [&words[..], &["--", "sh", "-c", client, "--", "sleep", "60"]].concat();
+    let output = emulate(&words).env("COLUMNS", "80").output().expect("it runs");
+    let said = stdout(&output);
+    let long: Vec<_> = said.lines().filter(|line| line.chars().count() > 80).collect();
+    assert_eq!(long, Vec::<&str>::new());
+    assert!(said.contains("\npackets in                              20"), "the table is as it was: {said}");
 }

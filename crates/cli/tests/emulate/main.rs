@@ -1,7 +1,6 @@
 //! `firstflight emulate` with real packets. Every test needs root and TUN devices; one that cannot run says so.
 
-#[path = "../it/common/mod.rs"]
-#[allow(dead_code, reason = "the other tests of the command use the rest")]
+#[path = "../it/common/command.rs"]
 mod common;
 mod compared;
 mod endings;

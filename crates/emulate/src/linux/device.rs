@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 
+use super::netlink::NAME;
 use crate::relay::Device;
 
 /// The end of a TUN device that packets are read from and written to.
@@ -32,7 +33,7 @@ impl Device for Tun {
                 Ok(length) => return Ok(Some(length)),
                 Err(Errno::AGAIN) => return Ok(None),
                 Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(gone(error)),
             }
         }
     }
@@ -42,10 +43,18 @@ impl Device for Tun {
             match rustix::io::write(&self.0, packet) {
                 Ok(_) => return Ok(true),
                 Err(Errno::INTR) => {}
-                Err(Errno::BADFD | Errno::BADF) => return Err(Errno::BADF.into()),
+                Err(error @ (Errno::BADFD | Errno::BADF)) => return Err(gone(error)),
                 // The packet is not one that the host takes, its interface is down, or it has no memory.
                 Err(_) => return Ok(false),
             }
         }
+    }
+}
+
+/// What an error of the device says: that a program has deleted the host's interface, or something of the system.
+fn gone(error: Errno) -> io::Error {
+    match error {
+        Errno::BADFD | Errno::BADF => io::Error::other(format!("the interface {NAME} of a host is gone")),
+        error => error.into(),
     }
 }

@@ -186,8 +186,9 @@ fn watch(
         host_b.wait(Duration::ZERO)?;
         let now = relaying.clock.now().since(Time::ZERO);
         match timing {
-            _ if host_a.ended.is_some() || relaying.has_ended() => return Ok(Ending::Command),
+            // An interrupt of a terminal reaches the commands too.
             _ if interrupted() => return Ok(Ending::Interrupted),
+            _ if host_a.ended.is_some() || relaying.has_ended() => return Ok(Ending::Command),
             Timing::Duration(span) if now >= span => return Ok(Ending::Duration),
             Timing::Limit(span) if now >= span => return Ok(Ending::Limit),
             Timing::Unlimited | Timing::Duration(_) | Timing::Limit(_) => {}
