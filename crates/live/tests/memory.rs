@@ -102,13 +102,19 @@ fn a_flood_of_first_segments_and_a_thousand_transfers_at_once_take_bounded_memor
 
 /// Sockets of a thousand addresses of the loopback.
 fn addresses() -> Vec<UdpSocket> {
-    (0..1_000_u32).map(|n| UdpSocket::bind((Ipv4Addr::from(0x7F01_0000 + n), 0)).unwrap()).collect()
+    let bind = |n: u32| {
+        let socket = UdpSocket::bind((Ipv4Addr::from(0x7F01_0000 + n), 0)).unwrap();
+        socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        socket
+    };
+    (0..1_000).map(bind).collect()
 }
 
-/// First segments from a thousand addresses and a hundred ports of each. Nobody hears the answers.
+/// First segments from a thousand addresses and a hundred ports of each. Of each hundred the answer to the last is waited for, so
+/// that the server hears them all: a flood that only fills a socket's buffer shows nothing.
 fn flood(sockets: &[UdpSocket], server: SocketAddr, count: u64) {
     let hosts = Hosts::V4 { source: Ipv4Addr::UNSPECIFIED, destination: Ipv4Addr::UNSPECIFIED };
-    let mut bytes = Vec::new();
+    let (mut bytes, mut answered) = (Vec::new(), 0);
     for n in 0..count {
         let source_port = u16::try_from(1_024 + n / 1_000 % 100).unwrap();
         let addresses = Addresses { hosts, source_port, destination_port: 1 };
@@ -122,7 +128,14 @@ fn flood(sockets: &[UdpSocket], server: SocketAddr, count: u64) {
         };
         bytes.clear();
         encode_tcp(&addresses, &syn, &[], [&[], &[]], &mut bytes).unwrap();
-        // A full buffer of the server is a loss.
-        let _ = sockets[usize::try_from(n).unwrap() % sockets.len()].send_to(&bytes, server);
+        let socket = &sockets[usize::try_from(n).unwrap() % sockets.len()];
+        socket.send_to(&bytes, server).unwrap();
+        if n % 100 == 99 {
+            answered += u64::from(socket.recv(&mut [0; 100]).is_ok());
+        }
     }
+    assert!(
+        answered * 100 >= count / 10 * 9,
+        "{answered} answers to {count} first segments, one in a hundred waited for"
+    );
 }
