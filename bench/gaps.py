@@ -23,8 +23,9 @@ SCHEME = "paced:first=100"
 WINDOW = "rwnd=4MB"
 # Two trains of 200 and 400 packets and the filling of the pipe need a long path.
 PATH = "--rtt 400ms --queue 2bdp"
-# Closer packets than this, in ns, meet the relay: it watches the clock for that long after each, at a real-time priority.
-LEAST = 100_000
+# What a run asks for follows what it measured of the path: gaps, in µs, are told by their size. Closer ones than the first meet the
+# relay, which watches the clock for 60 µs before each packet, at a real-time priority.
+SIZES = [100, 250, 400, 500, 700, 1000, 2000]
 
 
 def blocks(capture):
@@ -119,12 +120,12 @@ def run(given, rate, folder):
     return *pairs, result["void"]
 
 
-def row(rate, where, pairs):
+def row(sizes, where, pairs):
     errors = sorted(100 * (real / asked - 1) for asked, real in pairs)
     at = lambda share: errors[min(int(share * len(errors)), len(errors) - 1)]
     size = statistics.median(abs(error) for error in errors)
     asked, real = (statistics.median(column) / 1000 for column in zip(*pairs))
-    cells = [rate, f"{asked:.1f}", where, len(errors), f"{real:.1f}", f"{size:.2f}"]
+    cells = [where, sizes, f"{asked:.1f}", len(errors), f"{real:.1f}", f"{size:.2f}"]
     cells += [f"{at(share):+.2f}" for share in (0.05, 0.5, 0.95)]
     print("| " + " | ".join(map(str, cells)) + " |")
 
@@ -137,32 +138,26 @@ def main():
     parser.add_argument("--rates", default="20,40")
     given = parser.parse_args()
     rates = [int(rate) for rate in given.rates.split(",")]
-    found = {(rate, where): [] for rate in rates for where in ("device", "relay")}
+    found = {"device": [], "relay": []}
     void = 0
     for number in range(given.runs):
         for rate in rates:
             print(f"run {number + 1} of {given.runs}: {rate} Mbit/s", file=sys.stderr)
             with tempfile.TemporaryDirectory(prefix="firstflight-gaps") as folder:
                 device, relay, is_void = run(given, rate, folder)
-            found[rate, "device"] += device
-            found[rate, "relay"] += relay
+            found["device"] += device
+            found["relay"] += relay
             void += is_void
     load = " ".join(f"{one:.1f}" for one in os.getloadavg())
     print(f"Gaps of trains, {given.runs} interleaved runs, {void} of the paths void; load {load} on {os.cpu_count()} cores.\n")
-    print("| Mbit/s | gap asked for, µs | at the | gaps | median, µs | error's size in the median, % "
+    print("| at the | gaps of, µs | asked for in the median | gaps | median, µs | error's size in the median, % "
           "| error, 5th percentile, % | median | 95th |")
-    print("|---:|---:|---|---:|---:|---:|---:|---:|---:|")
-    for (rate, where), pairs in found.items():
-        # What a run asks for follows what it measured of the path: gaps within a twelfth of each other are one kind.
-        kinds = []
-        for gap, real in sorted(pairs, reverse=True):
-            if gap < LEAST:
-                break
-            if not kinds or gap < kinds[-1][0] * 11 / 12:
-                kinds.append((gap, []))
-            kinds[-1][1].append((gap, real))
-        for gap, same in kinds:
-            row(rate, where, same)
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+    for where, pairs in found.items():
+        for low, high in zip(SIZES, SIZES[1:]):
+            same = [pair for pair in pairs if low * 1000 <= pair[0] < high * 1000]
+            if same:
+                row(f"{low} to {high}", where, same)
 
 
 main()
