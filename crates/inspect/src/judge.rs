@@ -348,8 +348,9 @@ fn initial_window(found: &mut Found, sender: &Sender) {
         return;
     }
     // What was lost before the capture was sent, too: what lies behind it is of the same round.
-    let bytes = round.bytes + round.lost;
+    let bytes = (round.bytes + round.lost).saturating_sub(sender.probed);
     let segments = round.segments + round.lost.div_ceil(sender.mss());
+    let segments = segments.saturating_sub(sender.probed.div_ceil(sender.mss()));
     found.initial_window_bytes = Some(bytes);
     found.initial_window_segments = Some(segments);
     let has_more = |next: &Round| next.bytes > 0 && !next.after_idle && !next.begins_starved;

@@ -49,7 +49,7 @@ pub use found::{Found, FoundRestart, FoundRound};
 pub use inspector::{Continuation, Inspector};
 pub use layers::TUNNEL_KINDS;
 pub use link::Link;
-pub use path::PathSeen;
+pub use path::{PathSeen, Pause, Waited};
 pub use seen::SeenAt;
 pub use trace::Trace;
 pub use unzip::Unzip;

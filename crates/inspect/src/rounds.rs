@@ -86,6 +86,8 @@ pub(crate) struct Departure {
     pub(crate) new_bytes: u64,
     pub(crate) segments: u64,
     pub(crate) is_new: bool,
+    /// Whether a timer sent it before anything was acknowledged.
+    pub(crate) is_probe: bool,
     pub(crate) since_ack: Option<u64>,
     /// In flight with it.
     pub(crate) flight: u64,
@@ -120,7 +122,7 @@ impl Rounds {
 
     pub(crate) fn departed(&mut self, departure: &Departure) {
         let Some(round) = &mut self.current else { return };
-        let Departure { at, new_bytes, segments, is_new, since_ack, flight, held_at } = *departure;
+        let Departure { at, new_bytes, segments, is_new, is_probe, since_ack, flight, held_at } = *departure;
         if is_new {
             round.bytes += new_bytes;
             round.segments += segments;
@@ -129,6 +131,10 @@ impl Rounds {
         }
         round.peak = round.peak.max(flight);
         round.held_at = held_at;
+        // A timer's has nothing to do with how the others left.
+        if is_probe {
+            return;
+        }
         let gap = match round.last_sent {
             Some(last) => Gap { since_last: at.saturating_sub(last), since_ack, segments },
             // The rest of a first packet of several segments left back to back with it.

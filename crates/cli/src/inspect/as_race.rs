@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use firstflight::{Bytes, Rate, Span};
-use firstflight_inspect::{Found, PathSeen};
+use firstflight_inspect::{Found, PathSeen, Pause, Waited};
 use firstflight_report::human;
 use firstflight_scenario::quantity::{in_a_line, show_bytes, show_rate, show_span};
 
@@ -28,7 +28,52 @@ impl Asked {
     }
 }
 
-/// What the other options hang on.
+/// The bottleneck of a race that is told no rate, bit/s.
+const DEFAULT_RATE: f64 = 100e6;
+
+/// How much faster than the bottleneck the access links and the way back of a race are, if it is told nothing of them.
+const ACCESS: f64 = 10.0;
+
+/// The rate that a race over the path has, and how long packets take at it.
+struct Pace {
+    /// Bits a second of the simulator's packets.
+    rate: f64,
+    /// IP and TCP headers with the options that every segment has, bytes.
+    headers: f64,
+    /// Payload of a full segment, bytes.
+    mss: f64,
+}
+
+impl Pace {
+    fn new(found: &Found) -> Self {
+        let headers = if found.timestamps == Some(true) { 52.0 } else { 40.0 };
+        Self { rate: DEFAULT_RATE, headers, mss: real(found.mss_bytes.unwrap_or(1460).max(1)) }
+    }
+
+    /// IP bytes of a full packet.
+    fn packet(&self) -> f64 {
+        self.mss + self.headers
+    }
+
+    /// From the sender through the access link and the bottleneck, s.
+    fn there(&self, payload: f64) -> f64 {
+        (payload + self.headers) * 8.0 / self.rate * (1.0 + 1.0 / ACCESS)
+    }
+
+    /// An acknowledgement's way back, s.
+    fn back(&self) -> f64 {
+        self.headers * 8.0 / self.rate / ACCESS
+    }
+
+    /// A handshake, s: its packets have the options of an MSS and a scale besides, and without timestamps those of selective
+    /// acknowledgements.
+    fn handshake(&self) -> f64 {
+        let more = if self.headers > 40.0 { 8.0 } else { 12.0 };
+        self.there(more) + self.back() + more * 8.0 / self.rate / ACCESS
+    }
+}
+
+/// What the queue hangs on.
 struct Path {
     /// Bits a second of the simulator's packets.
     rate: f64,
@@ -36,58 +81,76 @@ struct Path {
     packet: f64,
     /// Base round trip, s.
     rtt: f64,
+    /// The round trip of a full packet that does not wait, s.
+    empty: f64,
+    /// How much of a full packet is payload.
+    payload: f64,
+}
+
+impl Path {
+    /// How long a packet waited at the bottleneck, s: of those that left with it some waited before the access link.
+    fn wait(&self, waited: Waited) -> f64 {
+        let ahead = real(waited.ahead_bytes) * 8.0 / self.payload;
+        waited.rtt_s - self.empty - ahead / self.rate / ACCESS
+    }
 }
 
 /// The command for one sender, below comments; `program` is its name.
 pub(super) fn command(label: &str, found: &Found, seen: &PathSeen, program: &str) -> String {
     let mut asked = Asked::default();
-    if let Some(path) = path(&mut asked, found, seen) {
-        queue(&mut asked, found, seen, &path);
+    let mut pace = Pace::new(found);
+    let rate = rate(&mut asked, found, seen, &mut pace);
+    if let Err(why) = rate {
+        asked.leave("--rate", why);
+    }
+    let rtt = round_trip(&mut asked, found, seen, &pace);
+    if rate.is_err() {
+        asked.leave("--queue", "without a rate it has no measure");
+    } else if let Some(rtt) = rtt {
+        let empty = rtt + pace.there(pace.mss) + pace.back();
+        let (packet, payload) = (pace.packet() * 8.0, pace.mss / pace.packet());
+        queue(&mut asked, found, seen, &Path { rate: pace.rate, packet, rtt, empty, payload });
     }
     acknowledgements(&mut asked, seen);
     ends(&mut asked, found);
-    data(&mut asked, found, seen);
+    data(&mut asked, found, seen, &Idle { pace, rtt: rtt.unwrap_or(0.0) });
     format!("# {}\n{}{program} race{}\n", in_a_line(label), asked.comments, asked.options)
 }
 
-/// Rate and round trip.
-fn path(asked: &mut Asked, found: &Found, seen: &PathSeen) -> Option<Path> {
-    let mss = real(found.mss_bytes.unwrap_or(1460).max(1));
-    let packet = mss + if found.timestamps == Some(true) { 52.0 } else { 40.0 };
-    let held = seen.rate_bps;
-    let rate = match (held, found.later_rate_bps) {
+/// The rate of the bottleneck, or why it is not told.
+fn rate(asked: &mut Asked, found: &Found, seen: &PathSeen, pace: &mut Pace) -> Result<(), &'static str> {
+    let (payload, why) = match (seen.rate_bps, found.later_rate_bps) {
         (Some(held), _) => {
             let shown = human::rate(held);
-            Some((
+            (
                 held,
                 format!("of all 20 segments in a row a tenth was acknowledged at {shown} of payload or more"),
-            ))
+            )
         }
-        (None, Some(later)) => Some((later, format!("the later rate, {} of payload", human::rate(later)))),
-        (None, None) => None,
+        (None, Some(later)) => (later, format!("the later rate, {} of payload", human::rate(later))),
+        (None, None) => return Err("too little was delivered to tell a rate"),
     };
-    let Some((payload, why)) = rate else {
-        asked.leave("--rate", "too little was delivered to tell a rate");
-        round_trip(asked, found, 0.0);
-        asked.leave("--queue", "without a rate it has no measure");
-        return None;
-    };
-    let rate = payload * packet / mss;
-    let doubt = match (seen.most_rtt_s, found.min_rtt_s) {
-        (Some(most), Some(least)) if (most - least) * rate > 3.0 * packet * 8.0 => "",
+    let packet = pace.packet();
+    let rate = payload * packet / pace.mss;
+    let doubt = match (seen.most, found.min_rtt_s) {
+        (Some(most), Some(least)) if (most.rtt_s - least) * rate > 3.0 * packet * 8.0 => "",
         _ => "; no queue was seen, so the path may be faster",
     };
     if !doubt.is_empty() && is_bounded_by_application(found) {
-        asked.leave("--rate", "no queue was seen, and the application set the rate that was");
-        round_trip(asked, found, 0.0);
-        asked.leave("--queue", "without a rate it has no measure");
-        return None;
+        return Err("no queue was seen, and the application set the rate that was");
     }
-    let shown = rounded(rate);
+    // A sender that paces shows the path's rate by what waits for it or is lost, not by how its packets are apart.
+    let is_paced = found.pacing.is_some_and(|pacing| pacing != "ack-clocked");
+    let has_waited =
+        matches!((seen.most, found.min_rtt_s), (Some(most), Some(least)) if most.rtt_s > least * 1.125);
+    if is_paced && (!doubt.is_empty() || !has_waited && found.retransmitted_segments == Some(0)) {
+        return Err("the sender paced packets, and next to no queue was seen: the path may be any faster");
+    }
+    let shown = rounded(rate, 4).max(1);
     let why = format!("{why}, in IP packets of {packet:.0} bytes{doubt}");
-    asked.set("--rate", &show_rate(Rate::from_bps(shown.max(1))), &why);
-    let rtt = round_trip(asked, found, packet * 8.0 / rate)?;
-    Some(Path { rate, packet: packet * 8.0, rtt })
+    asked.set("--rate", &show_rate(Rate::from_bps(shown)), &why);
+    pace.rate = real(shown);
+    Ok(())
 }
 
 /// Whether the application bounded half of the rounds or more: the rate of its data is then none of the path.
@@ -96,35 +159,42 @@ fn is_bounded_by_application(found: &Found) -> bool {
     found.exit_cause == Some("application") || bounded > 0 && 2 * bounded >= found.rounds.len()
 }
 
-/// The base round trip: the least that was seen, of the handshake or of data less a packet's own time at the bottleneck.
-fn round_trip(asked: &mut Asked, found: &Found, own: f64) -> Option<f64> {
-    let data =
-        found.min_rtt_s.map(|least| (least - own, "the least round trip of data, less a packet's own time"));
-    let data = data.filter(|(rtt, _)| *rtt > 0.0);
-    let handshake = found.handshake_rtt_s.map(|rtt| (rtt, "the round trip of the handshake"));
-    let least = [data, handshake].into_iter().flatten().min_by(|a, b| a.0.total_cmp(&b.0));
-    let Some((rtt, why)) = least.filter(|(rtt, _)| *rtt > 0.0) else {
+/// The base round trip: the least that was seen, of the handshake or of full segments, less the time that a race's own packets take
+/// at its links.
+fn round_trip(asked: &mut Asked, found: &Found, seen: &PathSeen, pace: &Pace) -> Option<f64> {
+    let own = pace.there(pace.mss) + pace.back();
+    let of_data = "the least round trip of full segments, less the time that one takes at the links";
+    let data = seen.full_rtt_s.map(|least| (least - own, of_data));
+    let of_the_handshake =
+        "the round trip of the handshake, less the time that its packets take at the links";
+    let handshake = found.handshake_rtt_s.map(|rtt| (rtt - pace.handshake(), of_the_handshake));
+    let other =
+        found.min_rtt_s.map(|least| (least - pace.there(0.0) - pace.back(), "the least round trip of data"));
+    let least = [data, handshake].into_iter().flatten().filter(|(rtt, _)| *rtt > 0.0);
+    let least = least.min_by(|a, b| a.0.total_cmp(&b.0)).or(other.filter(|(rtt, _)| *rtt > 0.0));
+    let Some((rtt, why)) = least else {
         asked.leave("--rtt", "no round trip was measured");
         return None;
     };
-    let micros = whole(rtt * 1e6).max(1);
-    asked.set("--rtt", &show_span(Span::from_nanos(micros * 1000)), why);
-    Some(rtt)
+    let nanos = rounded(rtt * 1e9, 4).max(1000);
+    asked.set("--rtt", &show_span(Span::from_nanos(nanos)), why);
+    Some(real(nanos) / 1e9)
 }
 
 fn queue(asked: &mut Asked, found: &Found, seen: &PathSeen, path: &Path) {
     if found.vantage != Some("sender") {
         return asked.leave("--queue", "away from the sender the wait in a queue is not to be seen");
     }
-    let (Some(most), Some(least)) = (seen.most_rtt_s, found.min_rtt_s) else {
+    let Some(most) = seen.most else {
         return asked.leave("--queue", "too few round trips were measured");
     };
-    let wait = (most - least).max(0.0);
-    // The one in transmission counts.
-    let packets = whole(wait * path.rate / path.packet) + 1;
+    let [usual, high] = seen.at_loss.unwrap_or_default().map(|waited| path.wait(waited));
+    let wait = path.wait(most).max(high).max(0.0);
+    // The one in transmission counts, of which a part is over when a packet comes.
+    let packets = whole((wait * path.rate / path.packet - 0.02).ceil()) + 1;
     let waited = format!("packets waited up to {}, {packets} packets at this rate", human::seconds(wait));
     let has_lost = found.retransmitted_segments.is_some_and(|again| again > found.spurious_segments);
-    let was_full = seen.rtt_at_loss_s.is_some_and(|at| at - least >= 0.75 * wait) && packets > 2;
+    let was_full = usual >= 0.75 * wait && packets > 2;
     if has_lost && was_full {
         let why = format!("{waited}, and were lost then");
         return asked.set("--queue", &format!("{packets}p"), &why);
@@ -173,9 +243,13 @@ fn ends(asked: &mut Asked, found: &Found) {
                 "sent before the first acknowledgement, with more to send",
             );
         }
-        (Some(segments), Some(limit)) => {
-            let whose = if limit == "application" { "the application" } else { "the receiver's window" };
-            asked.leave("--iw", &format!("{whose} bounded what was sent first, {segments} segments"));
+        (Some(segments), Some("receiver-window")) => {
+            let why =
+                "the receiver's window bounded what was sent first: the initial window may be any larger";
+            asked.set("--iw", &format!("{segments}p"), why);
+        }
+        (Some(segments), Some(_)) => {
+            asked.leave("--iw", &format!("the application bounded what was sent first, {segments} segments"));
         }
         (_, _) => asked.leave("--iw", reason(found, "initial_window_segments")),
     }
@@ -191,7 +265,8 @@ fn ends(asked: &mut Asked, found: &Found) {
     if found.ecn == Some(true) {
         asked.leave("--ecn", "both ends agreed on ECN, but a queue that marks is not told");
     }
-    let full = found.rounds.iter().filter(|round| round.limit == Some("receiver-window"));
+    // The window of a SYN is not scaled, so that it may bound the first round alone.
+    let full = found.rounds.iter().skip(1).filter(|round| round.limit == Some("receiver-window"));
     if let Some(window) = full.map(|round| round.flight_peak_bytes).max() {
         let why = "the most in flight in rounds that the receiver's window bounded";
         asked.set("--rwnd", &show_bytes(Bytes::new(window)), why);
@@ -201,7 +276,7 @@ fn ends(asked: &mut Asked, found: &Found) {
 }
 
 /// How much was sent, and when.
-fn data(asked: &mut Asked, found: &Found, seen: &PathSeen) {
+fn data(asked: &mut Asked, found: &Found, seen: &PathSeen, idle: &Idle) {
     let bytes = |bytes: u64| show_bytes(Bytes::new(bytes));
     let starved = found.rounds.iter().filter(|round| round.limit == Some("application")).count();
     // A capture may end before the last acknowledgement.
@@ -217,22 +292,29 @@ fn data(asked: &mut Asked, found: &Found, seen: &PathSeen) {
         *last += size.saturating_sub(found.bytes_acked.saturating_sub(found.syn_data_bytes));
     }
     periods.retain(|bytes| *bytes > 0);
+    // Beyond those that are kept one period holds the rest of them.
+    let count = found.idle_restarts_total + 1;
+    if count > periods.len() as u64 && seen.pauses.len() + 1 == periods.len() {
+        periods.pop();
+    }
+    let is_known = count == periods.len() as u64 || periods.len() == seen.pauses.len();
     let (least, most) =
         (periods.iter().min().copied().unwrap_or(0), periods.iter().max().copied().unwrap_or(0));
-    let are_all = found.idle_restarts_total + 1 == periods.len() as u64;
-    let mut idle: Vec<f64> = found.idle_restarts.iter().map(|restart| restart.idle_s).collect();
-    idle.sort_by(f64::total_cmp);
+    let mut pauses: Vec<f64> = seen.pauses.iter().map(|pause| idle.of(pause)).collect();
+    pauses.sort_by(f64::total_cmp);
     if periods.len() < 2 || most == 0 {
         asked.set("--size", &bytes(size), "payload, what was sent again left out");
-    } else if are_all
+    } else if is_known
         && 4 * most <= 5 * least
-        && let Some(idle) = idle.get(idle.len() / 2)
+        && let Some(idle) = pauses.get(pauses.len() / 2)
     {
         let mean = periods.iter().sum::<u64>() / periods.len() as u64;
         let why = format!("busy periods of {least} to {most} bytes, with idle times between them");
-        asked.set("--rounds", &periods.len().to_string(), &why);
+        asked.set("--rounds", &count.to_string(), &why);
         asked.set("--size", &bytes(mean), "their mean");
-        asked.set("--idle", &show_span(Span::from_nanos(whole(idle * 1e6).max(1) * 1000)), "their median");
+        let why = "their median, from the last byte's arrival at the receiver to new data";
+        asked.set("--idle", &show_span(Span::from_nanos(rounded(idle * 1e9, 3).max(1))), why);
+        return;
     } else {
         let why = format!(
             "the busy period that brought most; {} others brought {} bytes, and a race without rounds has one alone",
@@ -249,13 +331,37 @@ fn data(asked: &mut Asked, found: &Found, seen: &PathSeen) {
     }
 }
 
+/// How long a sender was idle, as a race counts it: from the arrival of the last byte at the receiver to new data.
+struct Idle {
+    pace: Pace,
+    /// Base round trip, s.
+    rtt: f64,
+}
+
+impl Idle {
+    fn of(&self, pause: &Pause) -> f64 {
+        let Self { pace, rtt } = self;
+        let back = rtt / 2.0 + pace.back();
+        // The last byte arrived no later than its acknowledgement left.
+        let since_acknowledged = pause.acked_s + back;
+        // That may have waited for more data. Without the wait the byte came as soon as its packet took, or behind those that were
+        // acknowledged before it.
+        let since_sent = pause.sent_s - rtt / 2.0 - pace.there(real(pause.sent_bytes.min(whole(pace.mss))));
+        let since_before = pause.before.map_or(f64::INFINITY, |(since, open)| {
+            let packets = (real(open) / pace.mss).ceil();
+            since + back - (real(open) + packets * pace.headers) * 8.0 / pace.rate
+        });
+        since_acknowledged.max(since_sent.min(since_before))
+    }
+}
+
 fn reason<'a>(found: &'a Found, field: &str) -> &'a str {
     found.undefined.get(field).map_or("it is not told", String::as_str)
 }
 
-/// With four significant digits.
-fn rounded(value: f64) -> u64 {
-    let digits = value.max(1.0).log10().floor() - 3.0;
+/// With so many significant digits.
+fn rounded(value: f64, digits: u32) -> u64 {
+    let digits = value.max(1.0).log10().floor() + 1.0 - f64::from(digits);
     let grain = 10_f64.powf(digits.max(0.0));
     whole((value / grain).round() * grain)
 }
