@@ -1,7 +1,7 @@
 //! The columns of a table, as `--wide` and `--columns` ask for them.
 
-use firstflight_report::{Columns, Rows, TableStyle};
-use firstflight_scenario::suggest::closest;
+use firstflight_report::{Columns, Headings, Rows, TableStyle};
+use firstflight_scenario::suggest::meant_under;
 
 use crate::args::TableOptions;
 use crate::failure::{Failure, Place};
@@ -13,16 +13,21 @@ impl TableOptions {
     /// # Errors
     /// A column that is no field of such rows.
     pub(crate) fn style(&self, rows: Rows, arguments: &[String]) -> Result<TableStyle, Failure> {
-        self.style_of(&rows.fields(), arguments)
+        self.style_of(&rows.fields(), &rows.headings(), arguments)
     }
 
-    /// How a table with these fields is printed.
+    /// How a table with these fields is printed, some of them under `headings`.
     ///
     /// # Errors
     /// A column that is none of the fields.
-    pub(crate) fn style_of(&self, fields: &[&str], arguments: &[String]) -> Result<TableStyle, Failure> {
+    pub(crate) fn style_of(
+        &self,
+        fields: &[&str],
+        headings: &Headings,
+        arguments: &[String],
+    ) -> Result<TableStyle, Failure> {
         let columns = match &self.columns {
-            Some(list) => Columns::Chosen(chosen(list, fields, arguments)?),
+            Some(list) => Columns::Chosen(chosen(list, fields, headings, arguments)?),
             None if self.wide => Columns::All,
             None => Columns::Fitting,
         };
@@ -30,13 +35,18 @@ impl TableOptions {
     }
 }
 
-fn chosen(list: &str, fields: &[&str], arguments: &[String]) -> Result<Vec<String>, Failure> {
+fn chosen(
+    list: &str,
+    fields: &[&str],
+    headings: &Headings,
+    arguments: &[String],
+) -> Result<Vec<String>, Failure> {
     let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
     let mut chosen: Vec<String> = Vec::new();
     for name in names {
         if !fields.contains(&name) {
             let place = Place::value(arguments, "--columns", name);
-            return Err(Failure::usage(unknown(name, fields)).at(place));
+            return Err(Failure::usage(unknown(name, fields, headings)).at(place));
         }
         if !chosen.iter().any(|one| one == name) {
             chosen.push(name.to_owned());
@@ -49,14 +59,10 @@ fn chosen(list: &str, fields: &[&str], arguments: &[String]) -> Result<Vec<Strin
     Ok(chosen)
 }
 
-/// That a column is none of these fields.
-pub(crate) fn unknown(name: &str, fields: &[&str]) -> String {
-    // The head of a column is written with spaces or hyphens where its field has underscores.
-    let field = name.replace(['-', ' '], "_").to_lowercase();
-    let hint = match closest(&field, fields.iter().copied()) {
-        Some(near) => format!("is `{near}` meant?"),
-        None => format!("there are {}", fields.join(", ")),
-    };
+/// That a column is none of these fields, some of which stand under `headings`.
+pub(crate) fn unknown(name: &str, fields: &[&str], headings: &Headings) -> String {
+    let hint =
+        meant_under(name, headings, fields).unwrap_or_else(|| format!("there are {}", fields.join(", ")));
     format!("--columns: there is no column `{name}`; {hint}")
 }
 
@@ -75,9 +81,38 @@ mod tests {
         assert_eq!(asked("su_loss, cost,su_loss"), Ok(Columns::Chosen(columns)));
     }
 
+    /// Every heading of a table that is no field by itself is answered with the fields under it.
+    #[test]
+    fn a_heading_is_told_the_field_to_write() {
+        for rows in [Rows::Race, Rows::Population, Rows::Flows, Rows::Captures] {
+            let fields = rows.fields();
+            for (heading, field) in
+                rows.headings().iter().filter(|(heading, _)| !fields.contains(&heading.as_str()))
+            {
+                let said = unknown(heading, &fields, &rows.headings());
+                assert!(
+                    said.contains("; write `") && said.contains(&format!("`{field}`")),
+                    "{rows:?}: {said}"
+                );
+            }
+        }
+        for (word, wanted) in [
+            ("fct", "write `fct_s`"),
+            ("throughput", "write `throughput_bps`"),
+            ("FCT s", "write `fct_s`"),
+            ("exit cause", "write `exit_cause`"),
+            ("overshoot", "write `overshoot_lost_packets`"),
+            ("to 90 %", "write `time_to_90pct_s`"),
+            ("law", "write `avoidance`"),
+            ("queue", "write `queue_peak_packets`"),
+        ] {
+            assert!(asked(word).is_err_and(|error| error.contains(wanted)), "{word}: {:?}", asked(word));
+        }
+    }
+
     #[test]
     fn an_unknown_column_is_one_line_with_the_nearest() {
-        assert!(asked("su-loss").is_err_and(|error| error.contains("`su-loss`; is `su_loss` meant?")));
+        assert!(asked("su-loss").is_err_and(|error| error.contains("`su-loss`; write `su_loss`")));
         assert!(asked("costs").is_err_and(|error| error.contains("is `cost` meant?")));
         assert!(asked("zzzzzzzzzzzzzzz").is_err_and(|error| error.contains("there are scheme, label, ")));
         assert!(asked(" , ").is_err_and(|error| error.contains("no column is named")));

@@ -98,7 +98,7 @@ fn columns(request: &Request, answers: &[Answer], arguments: &[String]) -> Resul
     let place = |name: &str| {
         first.row.iter().position(|cell| cell.name == name).ok_or_else(|| {
             let names: Vec<_> = first.row.iter().map(|cell| cell.name).collect();
-            Failure::usage(unknown(name, &names)).at(Place::value(arguments, "--columns", name))
+            Failure::usage(unknown(name, &names, &Vec::new())).at(Place::value(arguments, "--columns", name))
         })
     };
     list.split(',').map(place).collect()

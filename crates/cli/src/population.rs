@@ -34,7 +34,8 @@ pub(crate) fn run(
     arguments: &[String],
 ) -> Result<(), Failure> {
     let jobs = runs.jobs(arguments)?;
-    let style = to.table.style(Rows::Population, arguments)?;
+    let rows = if runs.each_flow { Rows::Flows } else { Rows::Population };
+    let style = to.table.style(rows, arguments)?;
     refuse_what_is_of_one_flow(to, arguments)?;
     to.check(choices, inputs, arguments)?;
     notes.extend(scenario.ineffective(choices));

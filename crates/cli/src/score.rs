@@ -110,7 +110,7 @@ fn print(
     }
     let fields = report::fields(groups);
     let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
-    let style = command.table.style_of(&fields, arguments)?;
+    let style = command.table.style_of(&fields, &report::headings(), arguments)?;
     let given_up = manifest.give_up.map_or_else(
         || AT_LIMIT.to_owned(),
         |times| format!("at {times} times its ideal, and counts as worse than all that ended"),

@@ -41,4 +41,6 @@ pub use reference::{population_references, references};
 pub use replay::record;
 pub use run::{Outcome, Without, run, run_without};
 pub use saved::resumed;
-pub use sweep::{Bottleneck, PathFacts, Stopped, Sweep, SweepError, SweptRow, parse_sweep, race_parts};
+pub use sweep::{
+    Beside, Bottleneck, PathFacts, Stopped, Sweep, SweepError, SweptRow, parse_sweep, race_parts,
+};

@@ -6,7 +6,7 @@ mod class;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use firstflight_measure::{ALONE, Pairing, Quantile, quantile};
+use firstflight_measure::{ALONE, Pairing, Quantile, SuCounts, quantile};
 
 use self::class::classes;
 use crate::sweep::PathFacts;
@@ -28,6 +28,12 @@ pub struct Judged {
     pub seed: u64,
     /// FCT over the ideal; `None` if the run was given up.
     pub cost: Option<f64>,
+    /// What its start-up counted.
+    pub counts: SuCounts,
+    /// Whether it did not leave start-up.
+    pub never_left: bool,
+    /// The cost of slow start that counts bytes with the same seed, if that was raced beside the path.
+    pub beside: Option<Option<f64>>,
     /// The flow's data packets dropped, over those sent, up to the end of the run.
     pub loss: Option<f64>,
     /// Retransmission timeouts.
@@ -59,6 +65,14 @@ pub struct Standing {
     pub unfinished: usize,
     /// Cost.
     pub cost: Spread,
+    /// The most that a row's start-up counted.
+    pub counts: SuCounts,
+    /// Whether no row left start-up.
+    pub never_left: bool,
+    /// Cost of the rows beside which slow start that counts bytes was raced.
+    pub cost_beside_bytes: Spread,
+    /// The cost of that slow start, in the same races.
+    pub bytes_cost: Spread,
     /// Rows that cost less than the ideal.
     pub under_ideal: usize,
     /// The median cost of the rows that ended; infinite if none did.
@@ -342,6 +356,12 @@ fn standing(
         deploy: own.first().map_or_else(String::new, |row| row.deploy.clone()),
         rows: own.len(),
         unfinished: count(|row| row.cost.is_none()),
+        counts: own.iter().map(|row| row.counts).max().unwrap_or_default(),
+        never_left: own.iter().all(|row| row.never_left),
+        cost_beside_bytes: spread(
+            own.iter().filter(|row| row.beside.is_some()).map(|row| row.cost).collect(),
+        ),
+        bytes_cost: spread(own.iter().filter_map(|row| row.beside).collect()),
         under_ideal: count(|row| row.cost.is_some_and(|cost| cost < 1.0)),
         cost: spread(own.iter().map(|row| row.cost).collect()),
         cost_of_ended: ended.values()[0],
@@ -365,6 +385,14 @@ fn standing(
 const NEAR: f64 = 1.01;
 
 impl Spread {
+    /// The median; `None` without values, and if it is that of a row that was given up.
+    pub fn median(&self) -> Option<f64> {
+        match self.at[0] {
+            Quantile::Value { value, .. } => Some(value),
+            Quantile::Undefined | Quantile::Beyond { .. } => None,
+        }
+    }
+
     /// The quantiles as numbers; infinite if the quantile is infinite or undefined.
     fn values(&self) -> [f64; 3] {
         self.at.map(|at| if let Quantile::Value { value, .. } = at { value } else { f64::INFINITY })

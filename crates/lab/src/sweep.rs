@@ -3,6 +3,7 @@
 //! The content of a sweep is a pure function of its file: the path of an index, its seeds, and the part that holds its
 //! rows. Threads and their order have no effect.
 
+mod beside;
 mod facts;
 mod file;
 mod parts;
@@ -10,6 +11,7 @@ mod path_race;
 mod schedule;
 mod value;
 
+pub use beside::Beside;
 pub use facts::{Bottleneck, PathFacts};
 pub use file::parse_sweep;
 pub use parts::{Stopped, SweptRow, race_parts};

@@ -224,7 +224,7 @@ pub const COLUMNS: &[Column] = &[
     text("scenario_hash", "The hash of the scenario."),
 ];
 
-/// The fields of a sweep's row that describe its path. They precede those of [`COLUMNS`].
+/// The fields of a sweep's row that describe its path, and what ran beside it. They precede those of [`COLUMNS`].
 pub const SWEEP_COLUMNS: &[Column] = &[
     whole("path", "", "The index of the path in the sweep."),
     real(
@@ -259,6 +259,13 @@ pub const SWEEP_COLUMNS: &[Column] = &[
     text("path_ack", "When the receiver acknowledges."),
     whole("path_packet_bytes", "B", "IP bytes of a full packet."),
     real("path_limit_s", "s", "When a run was given up at the latest, from its SYN."),
+    whole(
+        "bytes_raced",
+        "1",
+        "1 if slow start that counts bytes was raced over the path, with the row's seed and the scheme's options of the path, for a \
+         start-up of this path counted more than ACKs; else 0.",
+    ),
+    real("bytes_cost", "1", "The cost of that slow start. Undefined if it was given up, or not raced."),
 ];
 
 /// The fields that several runs add to a row, before its seed and after its `exit_cause`.
@@ -305,7 +312,7 @@ pub fn column(field: &str) -> Option<&'static Column> {
 mod tests {
     use super::*;
     use crate::records;
-    use firstflight_lab::{PathFacts, SweptRow};
+    use firstflight_lab::{Beside, PathFacts, SweptRow};
     use firstflight_measure::Row;
     use firstflight_scenario::{Options, Scenario};
     use serde_json::Value;
@@ -345,7 +352,7 @@ mod tests {
         let mut options = Options::default();
         options.set("size", "1MB").unwrap();
         let scenario = Scenario::resolve(&options).unwrap();
-        SweptRow { path: PathFacts::of(3, &scenario), row: full() }
+        SweptRow { path: PathFacts::of(3, &scenario), beside: Beside::default(), row: full() }
     }
 
     #[test]

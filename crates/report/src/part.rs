@@ -128,7 +128,7 @@ fn digest(pieces: &[&[u8]]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use firstflight_lab::PathFacts;
+    use firstflight_lab::{Beside, PathFacts};
     use firstflight_measure::Row;
     use firstflight_scenario::Scenario;
 
@@ -144,7 +144,13 @@ mod tests {
             ..Row::default()
         };
         let path = PathFacts::of(4, &Scenario::default());
-        [1, 2, u64::MAX].map(|seed| SweptRow { path: path.clone(), row: row(seed) }).to_vec()
+        [1, 2, u64::MAX]
+            .map(|seed| SweptRow {
+                path: path.clone(),
+                beside: Beside { bytes_raced: 1, bytes_cost: Some(1.5) },
+                row: row(seed),
+            })
+            .to_vec()
     }
 
     #[test]

@@ -9,8 +9,8 @@ pub use summary::summary;
 pub use words::{LIMITS, MEASURES};
 
 use firstflight_lab::score::{Group, Judged, QUANTILES, Spread, Standing};
-use firstflight_lab::{Bottleneck, PathFacts};
-use firstflight_measure::{Pairing, Quantile};
+use firstflight_lab::{Beside, Bottleneck, PathFacts};
+use firstflight_measure::{Pairing, Quantile, SuCounts};
 use serde_json::Value;
 
 use crate::columns::SWEEP_COLUMNS;
@@ -19,7 +19,7 @@ use crate::html::scored::verdict;
 use crate::human::significant;
 use crate::prose;
 use crate::record::{self, Record};
-use crate::table::TableStyle;
+use crate::table::{Headings, TableStyle};
 
 /// Whether a row of a sweep has an ideal. A row without a size has none, nor one beside traffic that may take all of the
 /// rate. Without an ideal there is no cost.
@@ -34,6 +34,8 @@ pub fn has_ideal(record: &Record) -> bool {
 /// The first field that is missing or has another type.
 pub fn judged(record: &Record, paths_a_draw: u64) -> Result<Judged, &'static str> {
     let path: PathFacts =
+        serde_json::from_value(Value::Object(record.clone())).map_err(|_| first_missing(record))?;
+    let beside: Beside =
         serde_json::from_value(Value::Object(record.clone())).map_err(|_| first_missing(record))?;
     let number = |field: &'static str| record::number(record, field).ok_or(field);
     let bottleneck = path.bottleneck();
@@ -66,6 +68,9 @@ pub fn judged(record: &Record, paths_a_draw: u64) -> Result<Judged, &'static str
             .to_owned(),
         seed: record.get("seed").and_then(Value::as_u64).ok_or("seed")?,
         cost: record::number(record, "cost"),
+        counts: SuCounts::of(record::text(record, "su_counts")),
+        never_left: record::text(record, "exit_cause") == "none",
+        beside: (beside.bytes_raced > 0).then_some(beside.bytes_cost),
         loss: match record.get("loss") {
             Some(Value::Null) => None,
             _ => Some(number("loss")?),
@@ -100,6 +105,7 @@ fn full(group: &Group, one: &Standing) -> Record {
     put("scheme", one.scheme.clone().into());
     put("avoidance", one.law.clone().into());
     put("deploy", one.deploy.clone().into());
+    put("su_counts", one.counts.name().into());
     put("paths", group.paths.into());
     put("races", group.races.into());
     put("draws", group.draws.into());
@@ -135,9 +141,10 @@ fn full(group: &Group, one: &Standing) -> Record {
 
 const SUFFIXES: [&str; QUANTILES.len()] = ["median", "p90", "p99"];
 
-fn spreads(one: &Standing) -> [(&'static str, &Spread); 6] {
+fn spreads(one: &Standing) -> [(&'static str, &Spread); 7] {
     [
         ("cost", &one.cost),
+        ("bytes_cost", &one.bytes_cost),
         ("loss", &one.loss),
         ("queue_rtts", &one.queue),
         ("timeouts", &one.timeouts),
@@ -194,6 +201,11 @@ pub fn fields(groups: &[Group]) -> Vec<String> {
         }
     }
     fields
+}
+
+/// The headings of the table of schemes.
+pub fn headings() -> Headings {
+    crate::table::headings(STANDINGS.iter().map(|(field, head, ..)| (*head, *field)))
 }
 
 /// The columns of a class: field, head, cells, rank. A field is that of the [records], or what their names begin with.

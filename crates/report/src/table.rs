@@ -5,8 +5,8 @@ use anstyle::{AnsiColor, Style};
 use crate::columns::{self, COLUMNS};
 use crate::grid::{Cells, Column, Columns, Grid};
 use crate::human::printable;
-use crate::inspected::FOUND;
-use crate::population::POPULATION_COLUMNS;
+use crate::inspected::{self, FOUND};
+use crate::population::{self, POPULATION_COLUMNS};
 use crate::prose;
 use crate::record::{Record, number};
 use crate::undefined;
@@ -28,8 +28,10 @@ pub struct TableStyle {
 pub enum Rows {
     /// Schemes in a race.
     Race,
-    /// Schemes of a population, or its flows.
+    /// Schemes of a population.
     Population,
+    /// Flows of a population.
+    Flows,
     /// Senders in captures.
     Captures,
 }
@@ -39,11 +41,45 @@ impl Rows {
     pub fn fields(self) -> Vec<&'static str> {
         let columns = match self {
             Self::Race => vec![COLUMNS],
-            Self::Population => vec![COLUMNS, POPULATION_COLUMNS],
+            Self::Population | Self::Flows => vec![COLUMNS, POPULATION_COLUMNS],
             Self::Captures => vec![FOUND],
         };
         columns.into_iter().flatten().map(|column: &columns::Column| column.name).collect()
     }
+
+    /// The headings of the table's columns.
+    pub fn headings(self) -> Headings {
+        let views = match self {
+            Self::Race => view::VIEW,
+            Self::Population => population::VIEW,
+            Self::Flows => population::FLOWS_VIEW,
+            Self::Captures => inspected::VIEW,
+        };
+        headings(views.iter().map(|column| (column.head, column.field)))
+    }
+}
+
+/// The headings of a table as people write them, each beside the field of its column.
+pub type Headings = Vec<(String, &'static str)>;
+
+/// The headings of columns with two lines of head, of which the second often ends with a unit: the first line, both, and both
+/// without the last word.
+pub(crate) fn headings(columns: impl Iterator<Item = ([&'static str; 2], &'static str)>) -> Headings {
+    let mut found = Headings::new();
+    for ([first, second], field) in columns {
+        let whole = match first.strip_suffix('-') {
+            Some(broken) => format!("{broken}{second}"),
+            None => format!("{first} {second}").trim_end().to_owned(),
+        };
+        let without_last = whole.rsplit_once(' ').map(|(most, _)| most.to_owned());
+        let first = Some(first.to_owned()).filter(|first| !first.ends_with('-'));
+        for heading in [first, without_last, Some(whole)].into_iter().flatten() {
+            if !found.contains(&(heading.clone(), field)) {
+                found.push((heading, field));
+            }
+        }
+    }
+    found
 }
 
 /// The records as a table, in the order given, with the verdict in a paragraph below. The text ends with a newline.

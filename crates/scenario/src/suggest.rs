@@ -24,6 +24,41 @@ pub fn meant<'a>(
     }
 }
 
+/// [`meant`] among names that stand under headings: each heading beside its name. A word that is a heading, or that names begin
+/// with, is answered with those names; else the nearest is asked about.
+pub fn meant_under<'a>(word: &str, headings: &[(String, &'a str)], known: &[&'a str]) -> Option<String> {
+    let folded = folded(word);
+    let begun = format!("{folded}-");
+    let unique = |names: &mut dyn Iterator<Item = &'a str>| {
+        let mut all: Vec<&str> = Vec::new();
+        names.for_each(|name| {
+            if !all.contains(&name) {
+                all.push(name)
+            }
+        });
+        all
+    };
+    let under = unique(
+        &mut headings.iter().filter(|(heading, _)| self::folded(heading) == folded).map(|(_, name)| *name),
+    );
+    let begins = unique(&mut known.iter().copied().filter(|name| self::folded(name).starts_with(&begun)));
+    let found = if under.is_empty() { begins } else { under };
+    if let [most @ .., last] = found.as_slice()
+        && found.len() <= MOST_ANSWERS
+    {
+        let before: Vec<String> = most.iter().map(|name| format!("`{name}`")).collect();
+        let or = if before.is_empty() { String::new() } else { format!("{} or ", before.join(", ")) };
+        return Some(format!("write {or}`{last}`"));
+    }
+    let all = known.iter().copied().chain(headings.iter().map(|(heading, _)| heading.as_str()));
+    let near = closest(word, all)?;
+    let name = headings.iter().find(|(heading, _)| heading == near).map_or(near, |(_, name)| name);
+    Some(format!("is `{name}` meant?"))
+}
+
+/// The most names of an answer.
+const MOST_ANSWERS: usize = 4;
+
 /// [`meant`] on the command line, where names have dashes. A name from elsewhere is answered only if the first name of the
 /// answer is a known one: each command has options of its own.
 pub fn meant_option<'a>(word: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
@@ -51,9 +86,9 @@ pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     (distance <= most).then_some(best)
 }
 
-/// The word in lower case, with `-` for `_`.
+/// The word in lower case, with `-` for `_` and for spaces.
 pub(crate) fn folded(word: &str) -> String {
-    word.trim().to_lowercase().replace('_', "-")
+    word.trim().to_lowercase().replace(['_', ' '], "-")
 }
 
 #[cfg(test)]
@@ -94,6 +129,31 @@ mod tests {
         }
         assert_eq!(meant_option("bandwidth", ["json", "report"]), None, "a command without a rate");
         assert_eq!(meant_option("zzzzzzzz", known()), None);
+    }
+
+    #[test]
+    fn a_heading_is_answered_with_the_name_that_stands_under_it() {
+        let headings = [
+            ("FCT", "fct_s"),
+            ("time to 90 %", "time_to_90pct_s"),
+            ("median", "a_median"),
+            ("median", "b_median"),
+        ]
+        .map(|(heading, name)| (heading.to_owned(), name));
+        let known = ["fct_s", "time_to_90pct_s", "a_median", "b_median", "rate_bps", "rate_low", "loss"];
+        for (word, answer) in [
+            ("fct", "write `fct_s`"),
+            ("FCT", "write `fct_s`"),
+            ("Time to 90 %", "write `time_to_90pct_s`"),
+            ("time_to_90_%", "write `time_to_90pct_s`"),
+            ("median", "write `a_median` or `b_median`"),
+            ("rate", "write `rate_bps` or `rate_low`"),
+            ("los", "is `loss` meant?"),
+            ("medain", "is `a_median` meant?"),
+        ] {
+            assert_eq!(meant_under(word, &headings, &known).as_deref(), Some(answer), "{word}");
+        }
+        assert_eq!(meant_under("zzzzzzzz", &headings, &known), None);
     }
 
     /// The names in backquotes of every answer of a table.

@@ -6,6 +6,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use firstflight_measure::Row;
 use serde::Serialize;
 
+use super::beside::Beside;
 use super::path_race::PathRace;
 use super::schedule::{Schedule, Task};
 use super::{PathFacts, Sweep, SweepError};
@@ -17,6 +18,9 @@ pub struct SweptRow {
     /// The path.
     #[serde(flatten)]
     pub path: PathFacts,
+    /// Slow start that counts bytes over it.
+    #[serde(flatten)]
+    pub beside: Beside,
     /// The run.
     #[serde(flatten)]
     pub row: Row,
@@ -139,9 +143,13 @@ impl<E> Work<'_, E> {
                 }
                 Task::Run { seed, scheme } => {
                     let (path, race) = self.race(seed / runs)?;
-                    match race.run(seed % runs, scheme, &|| self.stopped()) {
+                    let interrupted = || self.stopped();
+                    let over = race.run(seed % runs, scheme, &interrupted).and_then(|rows| {
+                        rows.map(|rows| Ok((race.beside(&rows, &interrupted)?, rows))).transpose()
+                    });
+                    match over {
                         Ok(None) | Err(RunError::Interrupted) => {}
-                        Ok(Some(rows)) => self.finish(path, race, rows)?,
+                        Ok(Some((beside, rows))) => self.finish(path, race, rows, beside)?,
                         Err(error) => return Err(path.fault(&error)),
                     }
                 }
@@ -160,9 +168,16 @@ impl<E> Work<'_, E> {
     }
 
     /// Finishes a path, and its part if the path is the part's last.
-    fn finish(&self, path: &Path, race: &PathRace, rows: Vec<Row>) -> Result<(), Stopped<E>> {
+    fn finish(
+        &self,
+        path: &Path,
+        race: &PathRace,
+        rows: Vec<Row>,
+        beside: Vec<Beside>,
+    ) -> Result<(), Stopped<E>> {
         let facts = PathFacts::of(path.index, race.scenario());
-        let rows = rows.into_iter().map(|row| SweptRow { path: facts.clone(), row }).collect();
+        let swept = |(row, beside)| SweptRow { path: facts.clone(), beside, row };
+        let rows = rows.into_iter().zip(beside).map(swept).collect();
         *path.rows.lock().unwrap_or_else(PoisonError::into_inner) = rows;
         (self.over)();
         // The last thread to count down sees what the others wrote before.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use firstflight_measure::Row;
 use firstflight_scenario::{Scenario, SchemeChoice};
 
+use super::beside::{Beside, beside};
 use crate::buffer_pool::BufferPool;
 use crate::entrant::Entrant;
 use crate::error::RunError;
@@ -51,6 +52,18 @@ impl PathRace {
     /// The path.
     pub(super) fn scenario(&self) -> &Scenario {
         &self.scenario
+    }
+
+    /// What stands beside each of the rows.
+    ///
+    /// # Errors
+    /// As [`crate::run()`].
+    pub(super) fn beside(
+        &self,
+        rows: &[Row],
+        interrupted: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<Beside>, RunError> {
+        beside(&self.scenario, &self.choices, rows, &How { interrupted, ..How::default() })
     }
 
     /// Makes the warm-up of a seed, if it has one. Runs without their warm-up take longer and give equal results.

@@ -2,6 +2,7 @@ use super::*;
 use crate::{How, parse_sweep, race};
 use firstflight_scenario::keys::keys;
 use firstflight_scenario::kind::Kind;
+use firstflight_scenario::parse_choices;
 use std::sync::Mutex;
 
 const DRAWN: &str = "paths = 40\nseed = 7\npart = 6\ngive-up = 20\nschemes = [\"slow-start\", \"paced\"]\n[path]\n\
@@ -178,4 +179,36 @@ fn a_range_of_every_key_that_counts_something_draws_texts_that_the_key_takes() {
             assert!(sweep.scenario(path).is_ok(), "{}: {:?}", key.name, sweep.scenario(path));
         }
     }
+}
+
+#[test]
+fn slow_start_that_counts_bytes_is_raced_beside_a_path_on_which_a_start_up_counts_more_than_acks() {
+    let rows = |schemes: &str| {
+        let text = format!(
+            "runs = 2\nschemes = [\"{schemes}\"]\n[path]\nrate = \"100mbit\"\nrtt = \"50ms\"\nsize = \"300kB\"\n\
+             queue = \"4bdp\"\nloss = \"0.1%\"\nack = [\"every\", \"delayed\"]\n"
+        );
+        let (sweep, put) = (sweep(&text), Mutex::new(Vec::new()));
+        let keep = |_, rows: Vec<SweptRow>| -> Result<(), ()> {
+            put.lock().expect("one at a time").extend(rows);
+            Ok(())
+        };
+        race_parts(&sweep, &[0], 2, &|| false, &|| (), &keep).expect("parts");
+        let raced = race(
+            &sweep.scenario(1).expect("a path"),
+            &parse_choices("slow-start:slow-start-counts=bytes").expect("a scheme"),
+            &How::default(),
+        );
+        (put.into_inner().expect("nobody failed"), raced.expect("a race").remove(0))
+    };
+    let (swept, raced) = rows("slow-start,hystart++");
+    let of = |path: u64| swept.iter().filter(move |row| row.path.path == path);
+    assert!(of(0).all(|row| row.beside == Beside::default()), "an ACK a segment has nothing to count");
+    assert_eq!(of(1).count(), 4);
+    for row in of(1) {
+        let same = raced.rows.iter().find(|other| other.seed == row.row.seed).expect("the seed");
+        let beside = Beside { bytes_raced: 1, bytes_cost: same.cost.flatten() };
+        assert_eq!(row.beside, beside, "{} with seed {}", row.row.scheme, row.row.seed);
+    }
+    assert!(rows("slow-start,search").0.iter().all(|row| row.beside == Beside::default()), "all count ACKs");
 }

@@ -148,7 +148,7 @@ fn populations_are_held_to_slow_start_that_counts_bytes_as_races_are() {
     assert_eq!(flows, counts.iter().flat_map(|one| vec![one.clone(); 6]).collect::<Vec<_>>());
     assert_eq!(references, 1, "one slow start for both");
     assert!(
-        line.contains(" None is better than slow start that counts bytes by a flow's throughput")
+        line.contains(" None is better than slow start that counts bytes by a flow's throughput in this run")
             && line.contains(
                 " hystart-linux and hystart++ never left start-up, and are no better than slow start"
             ),
@@ -157,7 +157,7 @@ fn populations_are_held_to_slow_start_that_counts_bytes_as_races_are() {
     let (.., references, line) = said(&[], "slow-start,suss");
     assert!(
         references == 1
-            && line.contains(" Best by a flow's throughput")
+            && line.contains(" Best by a flow's throughput in this run")
             && line.contains(" Slow start that counts bytes has a mean of "),
         "{line}"
     );

@@ -7,7 +7,7 @@ use super::credit::{COUNT_ALIKE, Reference};
 use super::lag::{Lag, Measure, undecided};
 use super::laws::{laws_differ, option};
 use super::luck;
-use super::words::{help, whole};
+use super::words::{help, percent, whole};
 use crate::evidence::SuCounts;
 use crate::result::PopulationResult;
 use crate::row::ALONE;
@@ -75,7 +75,7 @@ pub fn population_verdict(
     let (one_run, here) = if first.rows.len() == 1 { (luck::ONE_RUN, " in this run") } else { ("", "") };
     let named: Vec<_> = [first].iter().chain(&bests).chain(last).map(|result| governs(result)).collect();
     let laws = laws_differ(&named, unmixed.iter().map(|result| governs(result).0), option);
-    let by = format!("by a flow's throughput, each scheme by itself{here}");
+    let by = format!("by a flow's throughput{here}, each scheme by itself");
     let is_all = alone.is_empty() || alone.len() == unmixed.len();
     let lead = match (is_bytes_alone(first, references), is_all) {
         (true, true) => format!("None is better than slow start that counts bytes {by}"),
@@ -164,8 +164,11 @@ fn says(flows: u32, result: &PopulationResult) -> String {
     let law = if law.is_empty() { String::new() } else { format!(" ({law})") };
     let throughput = number(result, MEAN)
         .map_or_else(|| "no throughput".to_owned(), |bps| format!("a mean of {}", rounded_rate(whole(bps))));
-    let loss =
-        number(result, "loss").map_or_else(String::new, |loss| format!(", loss {:.3} %", loss * 100.0));
+    let loss = match number(result, "loss") {
+        Some(loss) if loss > 0.0 => format!(", loss {}", percent(loss)),
+        Some(_) => ", no loss".to_owned(),
+        None => String::new(),
+    };
     let unfinished = match number(result, "unfinished") {
         Some(flows) if flows > 0.0 => format!(", {flows} unfinished"),
         _ => String::new(),

@@ -1,7 +1,7 @@
 //! The sentence with which a score begins: the best that one can deploy alone, and what help from beyond the sender adds.
 
 use firstflight_lab::score::{Group, Standing};
-use firstflight_measure::{ALONE, help, laws_differ, listed};
+use firstflight_measure::{ALONE, Better, Claim, credit_sentence, help, laws_differ, listed, owing};
 
 use super::quantile;
 
@@ -41,20 +41,63 @@ pub fn sentence(all: &Group, beyond: &str) -> String {
         .copied()
         .filter(|last| last.scheme != first.scheme && !bests.iter().any(|best| best.scheme == last.scheme));
     let behind = last.map_or_else(String::new, |last| format!("; last is {}", says(last)));
-    let lead = if first.deploy != ALONE {
-        format!("Best by median cost, with {}", help(&first.deploy))
-    } else if order.iter().all(|one| one.deploy == ALONE) {
-        "Best by median cost".to_owned()
-    } else {
-        "Best alone by median cost".to_owned()
+    let (owed, credit) = credit(all, &order, beyond);
+    let is_owed = owed.contains(&first.scheme.as_str()) && first.bytes_cost.of * 2 >= first.rows;
+    let is_all_alone = order.iter().all(|one| one.deploy == ALONE);
+    let lead = match (first.deploy.as_str(), is_all_alone) {
+        (ALONE, true) if is_owed => {
+            "None is better by median cost than slow start that counts bytes".to_owned()
+        }
+        (ALONE, false) if is_owed => {
+            "None that one can deploy alone is better by median cost than slow start that counts bytes"
+                .to_owned()
+        }
+        (ALONE, true) => "Best by median cost".to_owned(),
+        (ALONE, false) => "Best alone by median cost".to_owned(),
+        (deploy, _) => format!("Best by median cost, with {}", help(deploy)),
     };
     let helped: String = helped.collect();
     let named: Vec<_> = [first].into_iter().chain(bests.iter().copied()).chain(last).map(law).collect();
     let laws = laws_differ(&named, order.iter().map(|one| law(one).0), |law| {
         format!("avoidance = \"{law}\" in the sweep")
     });
-    format!("{lead}: {}{helped}{behind}.{}{laws}", says(first), not_told(all, first, &order))
+    format!("{lead}: {}{helped}{behind}.{}{credit}{laws}", says(first), not_told(all, first, &order))
 }
+
+/// The schemes that are no better than slow start that counts bytes, by the rule of races, and the sentence that says so. Each is
+/// compared with it over the races that both were in.
+fn credit<'a>(all: &Group, order: &[&'a Standing], beyond: &str) -> (Vec<&'a str>, String) {
+    let claim = |one: &&'a Standing| Claim {
+        name: &one.scheme,
+        counts: one.counts,
+        never_left: one.never_left,
+        deploy: &one.deploy,
+        number: one.cost.median(),
+    };
+    let claims: Vec<Claim<'a>> = order.iter().map(claim).collect();
+    let names = owing(Better::Less, &claims);
+    let held: Vec<&'a Standing> = order
+        .iter()
+        .copied()
+        .filter(|one| names.contains(&one.scheme.as_str()) && one.bytes_cost.of > 0)
+        .collect();
+    let Some(of_first) = held.first() else { return (Vec::new(), String::new()) };
+    let is_better =
+        |one: &Standing| Better::Less.is_better(one.cost_beside_bytes.median(), one.bytes_cost.median());
+    // Schemes with other options of the path have another slow start beside them.
+    let same = held.iter().filter(|one| one.bytes_cost == of_first.bytes_cost);
+    let owed: Vec<&str> = same.filter(|one| !is_better(one)).map(|one| one.scheme.as_str()).collect();
+    let races = match of_first.bytes_cost.of {
+        some if some < of_first.rows => format!(" over the {some} of {} races that it ran in", all.races),
+        _ => String::new(),
+    };
+    let number = format!("a median cost of {}{races}", quantile(of_first.bytes_cost.at[0], 1.0, beyond));
+    let sentence = credit_sentence(&owed, &claims, &number, COUNT_ALIKE);
+    (owed, sentence)
+}
+
+/// The key of a sweep with which all schemes count alike.
+const COUNT_ALIKE: &str = "slow-start-counts = \"bytes\" in the sweep";
 
 fn law(one: &Standing) -> (&str, &str) {
     (one.law.as_deref().unwrap_or("several laws"), "")

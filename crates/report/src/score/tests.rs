@@ -1,7 +1,7 @@
 use super::*;
 use firstflight_lab::score::score;
-use firstflight_lab::{PathFacts, SweptRow};
-use firstflight_measure::Row;
+use firstflight_lab::{Beside, PathFacts, SweptRow};
+use firstflight_measure::{Row, SuCounts};
 use firstflight_scenario::{Options, Scenario};
 
 /// A row over 10 Mbit/s and 100 ms, with packets of 1500 bytes: 1.2 ms each.
@@ -29,7 +29,7 @@ fn swept_along(path: u64, scheme: &str, more: &[(&str, &str)], cost: Option<f64>
         seed: 4,
         ..Row::default()
     };
-    record::records(&[SweptRow { path, row }]).unwrap().remove(0)
+    record::records(&[SweptRow { path, beside: Beside::default(), row }]).unwrap().remove(0)
 }
 
 #[test]
@@ -331,6 +331,56 @@ fn the_columns_of_a_score_are_chosen_by_the_fields_of_its_records() {
 fn helped(scheme: &str, deploy: &str, law: &str, cost: impl Fn(u64) -> f64) -> Vec<Judged> {
     let row = |path| judged(&swept(path, scheme, "none", Some(cost(path))), 1).unwrap();
     (0..20).map(|path| Judged { deploy: deploy.into(), law: law.into(), ..row(path) }).collect()
+}
+
+/// Rows as those of a scheme that never left start-up, with what it counted, beside slow start that counts bytes at this cost.
+fn grown(scheme: &str, counts: SuCounts, cost: f64, bytes: f64) -> Vec<Judged> {
+    let as_grown = |row| Judged { counts, never_left: true, beside: Some(Some(bytes)), ..row };
+    helped(scheme, "alone", "reno", |_| cost).into_iter().map(as_grown).collect()
+}
+
+#[test]
+fn what_counting_bytes_gains_is_not_credited_to_a_scheme_of_a_sweep() {
+    let said = |bytes: f64| {
+        let rows = [grown("h", SuCounts::Bytes, 1.2, bytes), grown("s", SuCounts::Acks, 1.6, bytes)];
+        sentence(&score(&rows.concat())[0], ">20")
+    };
+    assert_eq!(
+        said(1.2),
+        "None is better by median cost than slow start that counts bytes: h (reno) 1.20; last is s (reno) 1.60. h never left \
+         start-up, and is no better than slow start that counts bytes, a median cost of 1.20; s counts ACKs, and \
+         slow-start-counts = \"bytes\" in the sweep has all count alike."
+    );
+    assert!(
+        said(1.4).starts_with("Best by median cost: h (reno) 1.20; ")
+            && said(1.4)
+                .contains(" Slow start that counts bytes has a median cost of 1.40; s counts ACKs, and"),
+        "{}",
+        said(1.4)
+    );
+    // Beside a tenth of the rows, the other nine are the scheme's own gain.
+    let mut rows = [grown("h", SuCounts::Bytes, 1.2, 1.2), grown("s", SuCounts::Acks, 1.6, 1.2)].concat();
+    for row in rows.iter_mut().filter(|row| row.path.path >= 2) {
+        (row.beside, row.counts) = (None, SuCounts::Either);
+    }
+    let line = sentence(&score(&rows)[0], ">20");
+    assert!(
+        line.starts_with("Best by median cost: h (reno)")
+            && line.contains(" a median cost of 1.20 over the 2 of 20 races that it ran in; s counts ACKs"),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_score_says_what_start_ups_counted_and_what_slow_start_that_counts_bytes_costs() {
+    let rows = [grown("h", SuCounts::Bytes, 1.2, 1.4), grown("s", SuCounts::Acks, 1.6, 1.4)].concat();
+    let records = records(&score(&rows));
+    let of = |field: &str| records[0].get(field).cloned().unwrap();
+    assert_eq!(
+        (of("scheme"), of("su_counts"), of("bytes_cost_rows")),
+        ("h".into(), "bytes".into(), 20.into())
+    );
+    assert_eq!(of("bytes_cost_median"), Value::from(1.4));
 }
 
 #[test]

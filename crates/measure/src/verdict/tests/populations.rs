@@ -67,7 +67,7 @@ fn that_one_run_of_populations_decides_nothing_is_said_first() {
     assert!(
         line.starts_with(
             "One run decides nothing where the seed changes runs: --runs 10 compares schemes seed by seed. Best by a flow's \
-             throughput, each scheme by itself in this run: a (reno): "
+             throughput in this run, each scheme by itself: a (reno): "
         ),
         "{line}"
     );
