@@ -33,7 +33,7 @@ pub fn meant_under<'a>(word: &str, headings: &[(String, &'a str)], known: &[&'a 
         let mut all: Vec<&str> = Vec::new();
         names.for_each(|name| {
             if !all.contains(&name) {
-                all.push(name)
+                all.push(name);
             }
         });
         all
