@@ -41,6 +41,7 @@ pub(crate) struct Order {
 
 impl Order {
     /// Takes the next packet of the file; `next` gives those whose turn has come.
+    #[expect(clippy::large_types_passed_by_value, reason = "the queue keeps it")]
     pub(crate) fn push(&mut self, packet: Packet) {
         let at = packet.at;
         let newest = self.waiting.back().map_or(at, |packet| packet.at);

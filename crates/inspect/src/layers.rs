@@ -27,8 +27,9 @@ impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ip(address) => write!(f, "{address}"),
-            Self::Ethernet([a, b, c, d, e, g]) => {
-                write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
+            Self::Ethernet([first, others @ ..]) => {
+                write!(f, "{first:02x}")?;
+                others.iter().try_for_each(|byte| write!(f, ":{byte:02x}"))
             }
         }
     }
