@@ -132,7 +132,9 @@ mod tests {
             &[("rate", "10mbit"), ("rtt", "20ms"), ("queue", "12p"), ("jitter", "5ms"), ("size", "1MB")],
         ] {
             let mut set = Options::default();
-            options.iter().for_each(|(key, value)| set.set(key, value).expect("an option"));
+            for (key, value) in options {
+                set.set(key, value).expect("an option");
+            }
             let scenario = Scenario::resolve(&set).expect("a scenario");
             for choice in all_schemes() {
                 let choice = lab::resumed(&scenario, &choice, &|| false).expect("a run");

@@ -39,7 +39,7 @@ pub fn subjects(
         match subjects.iter_mut().find(|subject| does_as(&subject.choice, &theirs, scenario)) {
             Some(subject) => subject.congestion_control = Some(name),
             None => {
-                subjects.push(Subject { choice: theirs, congestion_control: Some(name), is_asked: false })
+                subjects.push(Subject { choice: theirs, congestion_control: Some(name), is_asked: false });
             }
         }
     }

@@ -5,15 +5,15 @@ use std::process::{Command, Output};
 use crate::common::stderr;
 use crate::setting::can_run;
 
-/// A run as a user without rights. `device` is a shell command that runs first, in mounts of its own.
-fn as_nobody(device: &str) -> Output {
+/// The command as a user without rights. `device` is a shell command that runs first, in mounts of its own.
+fn as_nobody(device: &str, command: &str) -> Output {
     let program = env!("CARGO_BIN_EXE_firstflight");
     let drop = "setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all";
-    let script = format!(
-        "{device} && exec {drop} {program} emulate --rate 20mbit -- sh -c 'id -u; cat /proc/net/route | wc -l' -- sleep 60"
-    );
+    let script = format!("{device} && exec {drop} {program} {command}");
     Command::new("unshare").args(["--mount", "sh", "-c", &script]).output().expect("unshare")
 }
+
+const EMULATE: &str = "emulate --rate 20mbit -- sh -c 'id -u; cat /proc/net/route | wc -l' -- sleep 60";
 
 #[test]
 fn a_user_without_rights_has_hosts_where_the_kernel_lets_users_have_namespaces() {
@@ -22,7 +22,7 @@ fn a_user_without_rights_has_hosts_where_the_kernel_lets_users_have_namespaces()
     if !can_run(TEST, &["setpriv", "unshare", "mknod"]) {
         return;
     }
-    let output = as_nobody("mount -t tmpfs none /dev/net && mknod -m 666 /dev/net/tun c 10 200");
+    let output = as_nobody("mount -t tmpfs none /dev/net && mknod -m 666 /dev/net/tun c 10 200", EMULATE);
     let said = stderr(&output);
     if said.contains("a kernel that lets users make user namespaces")
         || said.contains("Permission denied (os error 13)")
@@ -42,7 +42,7 @@ fn a_user_who_may_not_have_a_device_is_told_so_in_one_line() {
     if !can_run(TEST, &["setpriv", "unshare", "mknod"]) {
         return;
     }
-    let output = as_nobody("mount -t tmpfs none /dev/net && mknod -m 600 /dev/net/tun c 10 200");
+    let output = as_nobody("mount -t tmpfs none /dev/net && mknod -m 600 /dev/net/tun c 10 200", EMULATE);
     let said = stderr(&output);
     if output.status.code() == Some(126) || output.status.code() == Some(127) {
         println!("skipped emulate::{TEST}: this folder is kept from users");
@@ -51,4 +51,22 @@ fn a_user_who_may_not_have_a_device_is_told_so_in_one_line() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");
     assert!(said.contains("/dev/net/tun") || said.contains("needs root"), "{said}");
+}
+
+#[test]
+fn a_comparison_without_rights_says_so_in_one_line_before_anything_runs() {
+    const TEST: &str = "unprivileged::a_comparison_without_rights_says_so_in_one_line_before_anything_runs";
+    if !can_run(TEST, &["setpriv", "unshare", "mknod"]) {
+        return;
+    }
+    let command = "compare --rate 20mbit --schemes slow-start";
+    let output = as_nobody("mount -t tmpfs none /dev/net && mknod -m 600 /dev/net/tun c 10 200", command);
+    let said = stderr(&output);
+    if output.status.code() == Some(126) || output.status.code() == Some(127) {
+        println!("skipped emulate::{TEST}: this folder is kept from users");
+        return;
+    }
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.contains("`--habitats sim-rfc,sim-linux`"), "{said}");
 }

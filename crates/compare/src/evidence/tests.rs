@@ -111,7 +111,7 @@ proptest! {
         let (mut had, mut steps) = ([false; 64], delivered.iter().peekable());
         let mut reached = 0;
         for (at, from, to) in pieces {
-            had[from as usize..to as usize].fill(true);
+            (from..to).for_each(|byte| had[usize::try_from(byte).unwrap()] = true);
             let now = had.iter().take_while(|byte| **byte).count() as u64;
             if now > reached {
                 prop_assert_eq!(steps.next(), Some(&(at, now)));

@@ -57,10 +57,9 @@ fn read_options(words: &Words<'_>) -> Result<Options, String> {
     let options = Options::new(words.of("scheme")?).map_err(|error| error.to_string())?;
     let options =
         options.largest_datagram(words.number("datagram")?).send_buffer(SEND_BUFFER).memory(4 * SEND_BUFFER);
-    words
-        .under(KEY)
-        .try_fold(options, |options, (name, value)| options.set(name, value))
-        .map_err(|error| error.to_string())
+    words.under(KEY).try_fold(options, |options, (name, value)| {
+        options.set(name, value).map_err(|error| error.to_string())
+    })
 }
 
 /// The program at host A: sends, and writes the trace of its connection to its standard output.
