@@ -163,9 +163,8 @@ impl Cell<'_> {
     /// Why the habitat cannot run the scheme; `None` if it can.
     fn refusal(&self) -> Option<String> {
         #[cfg(target_os = "linux")]
-        if self.habitat.runs == Runs::Live {
-            return crate::linux::refusal(self);
-        }
+        return crate::linux::refusal(self);
+        #[cfg(not(target_os = "linux"))]
         None
     }
 

@@ -32,6 +32,12 @@ const BUFFER: u64 = 256 << 20;
 /// What a send buffer begins with: the kernel's default. It follows the window from there on, as the simulator's of this stack does.
 const SEND_BUFFER: u64 = 16 << 10;
 
+/// Why the kernel cannot run on this path as the simulator does.
+pub(super) fn refusal(scenario: &Scenario) -> Option<String> {
+    let is_held = scenario.rwnd.get() < UNLIMITED;
+    is_held.then(|| "its receive window follows its buffer, and cannot be held to --rwnd".to_owned())
+}
+
 /// The programs of a run.
 pub(super) fn commands(cell: &Cell<'_>) -> [Vec<OsString>; 2] {
     let words = settings(cell.scenario, cell.subject.congestion_control.unwrap_or("reno"));
@@ -53,7 +59,6 @@ fn settings(scenario: &Scenario, congestion_control: &str) -> Vec<String> {
         format!("congestion-control={congestion_control}"),
         format!("size={}", size(scenario)),
         format!("iw={}", scenario.iw),
-        format!("rwnd={}", scenario.rwnd.get()),
         format!("quick={}", scenario.ack == AckPolicy::Every),
     ];
     own.into_iter().chain(sysctls.map(|(name, value)| format!("{SYSCTL}{name}={value}"))).collect()
@@ -64,12 +69,8 @@ fn prepare(side: Side, words: &Words<'_>) -> Result<(), String> {
     for (name, value) in words.under(SYSCTL) {
         set(name, value).map_err(|error| error.to_string())?;
     }
-    let window: u64 = words.number("rwnd")?;
-    let metrics = RouteMetrics {
-        initial_window: Some(words.number("iw")?),
-        receive_window: u32::try_from(window).ok().filter(|_| window < UNLIMITED),
-        quick_acks: words.of("quick")? == "true",
-    };
+    let metrics =
+        RouteMetrics { initial_window: Some(words.number("iw")?), quick_acks: words.of("quick")? == "true" };
     set_route(side, metrics).map_err(|error| format!("the route: {error}"))
 }
 

@@ -61,9 +61,13 @@ fn take_priority() {
         set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Crossplatform(priority), policy);
 }
 
-/// Why the endpoint on sockets cannot run the scheme.
+/// Why the habitat cannot run the scheme; `None` if it can.
 pub(crate) fn refusal(cell: &Cell<'_>) -> Option<String> {
-    live::options(&live::settings(cell)).err()
+    match cell.habitat.runs {
+        Runs::Simulated => None,
+        Runs::Live => live::options(&live::settings(cell)).err(),
+        Runs::Kernel => kernel::refusal(cell.scenario),
+    }
 }
 
 /// Finds out whether the system lets paths be emulated.

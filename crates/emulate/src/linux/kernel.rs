@@ -11,14 +11,11 @@ use crate::addresses::Side;
 pub struct RouteMetrics {
     /// The initial congestion window in segments; the kernel's own if not given.
     pub initial_window: Option<u32>,
-    /// The largest receive window to advertise, in bytes; the receive buffer's if not given.
-    pub receive_window: Option<u32>,
     /// Whether each segment is acknowledged at once.
     pub quick_acks: bool,
 }
 
-/// `RTAX_WINDOW`, `RTAX_INITCWND` and `RTAX_QUICKACK` of `linux/rtnetlink.h`.
-const WINDOW: u16 = 3;
+/// `RTAX_INITCWND` and `RTAX_QUICKACK` of `linux/rtnetlink.h`.
 const INITIAL_WINDOW: u16 = 11;
 const QUICK_ACKS: u16 = 15;
 
@@ -30,11 +27,8 @@ pub fn set_route(side: Side, metrics: RouteMetrics) -> io::Result<()> {
     let kernel = Netlink::new()?;
     let index = kernel.index(NAME)?;
     let of = |kind: u16, value: Option<u32>| value.map(|value| (kind, value));
-    let metrics = [
-        of(WINDOW, metrics.receive_window),
-        of(INITIAL_WINDOW, metrics.initial_window),
-        of(QUICK_ACKS, metrics.quick_acks.then_some(1)),
-    ];
+    let metrics =
+        [of(INITIAL_WINDOW, metrics.initial_window), of(QUICK_ACKS, metrics.quick_acks.then_some(1))];
     kernel.route(index, side, &metrics.into_iter().flatten().collect::<Vec<_>>())
 }
 
