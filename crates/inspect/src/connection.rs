@@ -494,6 +494,9 @@ impl Connection {
             _ => None,
         };
         let timestamps = self.hosts.iter().all(|side| side.syn.is_some_and(|syn| syn.timestamps.is_some()));
+        let is_known = !self.hosts.iter().any(|side| side.options_cut);
+        let permits = |side: &Side| side.syn.is_none_or(|syn| syn.sack_permitted);
+        let no_sack = is_known && !self.hosts.iter().all(permits);
         let parts = self.handshake.parts();
         for host in 0..2 {
             let place = self.place_as(host);
@@ -504,7 +507,7 @@ impl Connection {
             let shift = if place == Some(Place::At(host)) { 0 } else { part };
             let options_cut = self.hosts.iter().any(|side| side.options_cut);
             self.hosts[host].sender.setting =
-                Setting { mss_option, timestamps, options_cut, shift, handshake };
+                Setting { mss_option, timestamps, no_sack, options_cut, shift, handshake };
         }
     }
 

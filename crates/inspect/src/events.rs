@@ -53,8 +53,13 @@ pub(crate) struct Resent {
     pub(crate) flight_later: Option<u64>,
     /// Payload that had left before it; once there is a flight of later, what left from it on until then.
     pub(crate) sent_later: u64,
+    /// What had been delivered before it; once there is a flight of later, what was in the meantime.
+    pub(crate) delivered_later: u64,
     /// Whether a timer sent it, as far as one can see.
     pub(crate) by_timer: bool,
+    /// Whether it is the last of all that was sent, sent again for the first time with nothing acknowledged selectively: a probe of
+    /// the tail may be that (RFC 8985 section 7).
+    pub(crate) is_tail: bool,
     /// Whether the receiver said that it had it already.
     pub(crate) is_spurious: bool,
 }
@@ -69,6 +74,15 @@ pub(crate) struct Mark {
     /// less from the acknowledgement on that tells of it.
     pub(crate) flight_later: Option<u64>,
     pub(crate) flight_at_answer: Option<u64>,
+}
+
+/// The flight rose above all before.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Climb {
+    pub(crate) at: u64,
+    pub(crate) flight: u64,
+    /// New payload that had left by then.
+    pub(crate) sent: u64,
 }
 
 /// An idle time and what came after it.
@@ -111,6 +125,8 @@ pub(crate) struct Setting {
     /// The smaller of the MSS options; payload may be less by the timestamps.
     pub(crate) mss_option: Option<u16>,
     pub(crate) timestamps: bool,
+    /// Whether both SYNs are there, and one of them does not permit selective acknowledgements.
+    pub(crate) no_sack: bool,
     /// Whether the capture cut some of the SYNs' options off.
     pub(crate) options_cut: bool,
     /// From the capture's place to the sender and back: what an acknowledgement that passes here causes can pass

@@ -4,7 +4,7 @@ use crate::connection::{Connection, Host, Place};
 use crate::curve::later;
 use crate::ecn::Feedback;
 use crate::events::Restart;
-use crate::exit::{Cause, Exit};
+use crate::exit::{Cause, Exit, Unsure};
 use crate::found::{Found, FoundRestart, FoundRound};
 use crate::reason::{NO_START, SET_BACK, no_start, no_syns, no_times};
 use crate::rounds::{MOST_ROUNDS, Round};
@@ -32,6 +32,9 @@ const UNDECIDED_FEW: &str = "a paced sender lost packets with fewer than sixteen
      not to be seen";
 const NEVER_GREW: &str = "the flight of a paced sender was never larger than its first packets: whether it was in start-up is not to be \
      seen";
+const BEFORE_PAUSE: &str = "behind an idle time the flight grew to no more than twice what it was before: start-up may have ended before it, \
+     in the last round trips, and whether it did is not to be seen";
+const TAIL: &str = "the last segment alone was sent again after a silence: a probe of the tail may be that, which is no loss, or a timeout";
 
 /// What is said of `host` as a sender.
 pub(crate) fn judge(number: usize, connection: &Connection, host: Host) -> Found {
@@ -242,12 +245,14 @@ fn unseen_end(found: &mut Found) -> Option<Exit> {
 
 fn end_of_start_up(found: &mut Found, sender: &Sender, is_over: bool) -> Option<Exit> {
     let exit = sender.exit();
-    if let Some(Exit { is_unsure: true, cause, flight, .. }) = exit {
-        let why = match cause {
-            Cause::Flat | Cause::Drain => NEVER_GREW,
-            _ if !sender.board.has_sack => UNDECIDED_NO_SACK,
-            _ if flight < 16 * sender.mss() => UNDECIDED_FEW,
-            _ => UNDECIDED,
+    if let Some(Exit { unsure: Some(unsure), flight, .. }) = exit {
+        let why = match unsure {
+            Unsure::NeverGrew => NEVER_GREW,
+            Unsure::BeforePause => BEFORE_PAUSE,
+            Unsure::Tail => TAIL,
+            Unsure::Heeded if !sender.board.has_sack => UNDECIDED_NO_SACK,
+            Unsure::Heeded if flight < 16 * sender.mss() => UNDECIDED_FEW,
+            Unsure::Heeded => UNDECIDED,
         };
         let fields = ["exit_cause", "exit_time_s", "exit_round", "exit_flight_bytes", "overshoot_segments"];
         found.lacks(fields, why);

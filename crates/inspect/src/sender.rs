@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::curve::{Curve, Period};
-use crate::events::{Ack, Counts, Data, Mark, Resent, Restart, Setting};
+use crate::events::{Ack, Climb, Counts, Data, Mark, Resent, Restart, Setting};
 use crate::exit::{self, Exit, Start};
 use crate::few::Few;
 use crate::path::PathWatch;
@@ -81,8 +81,10 @@ pub(crate) struct Sender {
     /// The fewest bytes of options of a packet with payload.
     least_options: Option<u8>,
     /// Each time the flight rose above all before by a thirty-second part: some hundreds of steps at most.
-    climbs: Vec<(u64, u64)>,
+    climbs: Vec<Climb>,
     greatest_flight: u64,
+    /// New payload that had left before this busy period.
+    sent_before: u64,
     held_at: u64,
     /// The flight's peak in the last round with data.
     last_peak: u64,
@@ -125,6 +127,7 @@ impl Sender {
             least_options: None,
             climbs: Vec::new(),
             greatest_flight: 0,
+            sent_before: 0,
             held_at: 0,
             last_peak: 0,
         }
@@ -172,10 +175,16 @@ impl Sender {
             resent: &self.resent[first..],
             marks: &self.marks[first_mark..],
             has_sack: self.board.has_sack,
+            peak_before: self.restarts.iter().map(|restart| restart.flight_before).max(),
             mss: self.mss(),
         })?;
         let before = usize::try_from(self.rounds.before).unwrap_or(usize::MAX);
         Some(Exit { round: exit.round.saturating_add(before), ..exit })
+    }
+
+    /// Payload that left for the first time.
+    fn new_bytes(&self) -> u64 {
+        self.counts.bytes.saturating_sub(self.counts.resent_bytes)
     }
 
     /// The busy period that brought at least nine tenths of all that was delivered.
@@ -221,7 +230,7 @@ impl Sender {
         }
         let is_again = !is_late && seen.again + seen.filled > 0 && seen.new == 0;
         if seen.new > 0 && flight_before == 0 && self.last_data.is_some() {
-            self.starts_again(at, start);
+            self.starts_again(at, start, seen.new);
         } else if self.rounds.current().is_none() {
             self.rounds.begin(at, start, false);
             self.period.began = at;
@@ -427,7 +436,8 @@ impl Sender {
     fn came_twice(&mut self, start: u64, end: u64) {
         self.counts.spurious_segments += self.segments(end - start);
         let is_it = |resent: &&mut Resent| !resent.is_spurious && resent.start < end && start < resent.end;
-        if let Some(resent) = self.resent.iter_mut().find(is_it) {
+        // Of several copies the last one was for nothing, as far as one knows.
+        if let Some(resent) = self.resent.iter_mut().rev().find(is_it) {
             resent.is_spurious = true;
         }
     }
@@ -475,7 +485,7 @@ impl Sender {
     }
 
     /// New data with nothing in flight: a restart if the time since the last data is longer than the timer.
-    fn starts_again(&mut self, at: u64, start: u64) {
+    fn starts_again(&mut self, at: u64, start: u64, new: u64) {
         let idle = at.saturating_sub(self.last_data.unwrap_or(at));
         if idle <= self.rtt.timeout() {
             return;
@@ -488,6 +498,7 @@ impl Sender {
         self.forget_raw_windows();
         self.exit = self.exit().map(Box::new);
         self.begin_period(at);
+        self.sent_before = self.new_bytes().saturating_sub(new);
         self.rounds.begin(at, start, true);
         if self.restarts.len() < MOST_RESTARTS {
             let round = self.rounds.kept.len();
@@ -562,7 +573,9 @@ impl Sender {
         self.counts.resent_bytes += end - start;
         let is_first = start <= una && end > una;
         let last = self.last_heard.max(self.last_data).unwrap_or(at);
-        let alone = segments == 1 && end == self.board.next;
+        let is_last = segments == 1 && end == self.board.next;
+        // A probe of the tail takes selective acknowledgements (RFC 8985 section 4).
+        let alone = is_last && !self.setting.no_sack;
         let fired = self.timer.fired(at, last, (seen.before, alone), &self.rtt, self.setting.handshake);
         let fired = fired.filter(|_| is_first);
         let by_timer = fired.is_some();
@@ -585,7 +598,9 @@ impl Sender {
                 flight,
                 flight_later: None,
                 sent_later: self.counts.bytes - (end - start),
+                delivered_later: self.board.delivered(),
                 by_timer,
+                is_tail: alone && seen.before == 0 && self.board.highest <= start,
                 is_spurious: false,
             });
         }
@@ -638,6 +653,7 @@ impl Sender {
         {
             resent.flight_later = Some(flight);
             resent.sent_later = self.counts.bytes - resent.sent_later;
+            resent.delivered_later = self.board.delivered() - resent.delivered_later;
             self.awaited += 1;
         }
         while let Some(mark) = self.marks.get_mut(self.awaited_marks)
@@ -648,7 +664,7 @@ impl Sender {
         }
         if flight > self.greatest_flight + self.greatest_flight / 32 {
             self.greatest_flight = flight;
-            self.climbs.push((at, flight));
+            self.climbs.push(Climb { at, flight, sent: self.new_bytes() - self.sent_before });
         }
         if flight >= self.greatest_flight - self.greatest_flight / 16 {
             self.held_at = at;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::events::Mark;
+use crate::events::{Climb, Mark};
 
 const MSS: u64 = 1000;
 
@@ -19,10 +19,31 @@ fn rounds(peaks: &[u64]) -> Vec<Round> {
     peaks.iter().enumerate().map(round).collect()
 }
 
-/// With a flight that rises to its round's peak 90 ns into it.
+/// Where the flight is at its round's peak 90 ns into it, and nine tenths of the round have left.
+fn climbs(rounds: &[Round]) -> Vec<Climb> {
+    let (mut greatest, mut sent) = (0, 0);
+    let mut climbs = vec![];
+    for round in rounds {
+        if round.peak > greatest {
+            greatest = round.peak;
+            climbs.push(Climb { at: round.began + 90, flight: greatest, sent: sent + round.bytes / 10 * 9 });
+        }
+        sent += round.bytes;
+    }
+    climbs
+}
+
+/// Judged by the rounds and what was sent again.
 fn ends(rounds: &[Round], resent: &[Resent], has_sack: bool) -> Option<Exit> {
-    let climbs: Vec<_> = rounds.iter().map(|round| (round.began + 90, round.peak)).collect();
-    find(&Start { rounds, climbs: &climbs, resent, marks: &[], has_sack, mss: MSS })
+    find(&Start {
+        rounds,
+        climbs: &climbs(rounds),
+        resent,
+        marks: &[],
+        has_sack,
+        peak_before: None,
+        mss: MSS,
+    })
 }
 
 fn lost(at: u64) -> Resent {
@@ -33,7 +54,9 @@ fn lost(at: u64) -> Resent {
         flight: 300_000,
         flight_later: Some(150_000),
         sent_later: 300_000,
+        delivered_later: 600_000,
         by_timer: false,
+        is_tail: false,
         is_spurious: false,
     }
 }
@@ -136,7 +159,6 @@ fn requests_and_replies_before_the_bulk_end_nothing_and_a_trickle_does() {
 /// With marks: when, in flight then, and a round trip later.
 fn marked(peaks: &[u64], marks: &[(u64, u64, u64)]) -> Option<Exit> {
     let rounds = rounds(peaks);
-    let climbs: Vec<_> = rounds.iter().map(|round| (round.began + 90, round.peak)).collect();
     let mark = |&(at, flight, later)| Mark {
         at,
         flight: flight * MSS,
@@ -144,7 +166,17 @@ fn marked(peaks: &[u64], marks: &[(u64, u64, u64)]) -> Option<Exit> {
         flight_at_answer: None,
     };
     let marks: Vec<_> = marks.iter().map(mark).collect();
-    find(&Start { rounds: &rounds, climbs: &climbs, resent: &[], marks: &marks, has_sack: true, mss: MSS })
+    let climbs = climbs(&rounds);
+    let start = Start {
+        rounds: &rounds,
+        climbs: &climbs,
+        resent: &[],
+        marks: &marks,
+        has_sack: true,
+        peak_before: None,
+        mss: MSS,
+    };
+    find(&start)
 }
 
 #[test]
@@ -171,8 +203,9 @@ fn one_whole_window_that_is_no_larger_than_the_one_before_is_enough_if_data_is_l
     left[5].bytes = 5 * MSS;
     let exit = ends(&left, &[], true).unwrap();
     assert_eq!((exit.cause, exit.flight), (Cause::Flat, 80 * MSS));
-    // The data ended within it.
-    left.pop();
+    // The data ended within it, when half of it had left.
+    left.truncate(5);
+    left[4].bytes = 40 * MSS;
     assert_eq!(ends(&left, &[], true), None);
 }
 
@@ -218,7 +251,7 @@ fn of_a_paced_sender_a_loss_with_no_data_behind_it_is_unsure_and_of_an_ack_clock
             (round.bursts, round.triggered) = (10, triggered);
         }
         let exit = ends(&all, &[last], true).unwrap();
-        assert_eq!((exit.cause, exit.is_unsure), (Cause::Loss, is_unsure));
+        assert_eq!((exit.cause, exit.unsure.is_some()), (Cause::Loss, is_unsure));
     }
 }
 
@@ -229,10 +262,10 @@ fn of_a_paced_sender_a_loss_without_sack_or_of_few_segments_is_unsure() {
         round.bursts = 10;
     }
     let few = Resent { flight: 12 * MSS, flight_later: Some(12 * MSS), sent_later: 12 * MSS, ..lost(350) };
-    assert!(ends(&all, &[few], true).unwrap().is_unsure);
-    assert!(ends(&all, &[lost(350)], false).unwrap().is_unsure);
+    assert!(ends(&all, &[few], true).unwrap().unsure.is_some());
+    assert!(ends(&all, &[lost(350)], false).unwrap().unsure.is_some());
     let heeded = Resent { flight_later: Some(5 * MSS), sent_later: 6 * MSS, ..few };
-    assert!(!ends(&all, &[heeded], true).unwrap().is_unsure);
+    assert!(!ends(&all, &[heeded], true).unwrap().unsure.is_some());
 }
 
 #[test]
@@ -241,12 +274,12 @@ fn trains_of_a_paced_start_that_never_grow_are_unsure() {
     for round in &mut all {
         round.bursts = 10;
     }
-    assert!(ends(&all, &[], true).unwrap().is_unsure);
+    assert!(ends(&all, &[], true).unwrap().unsure.is_some());
     for round in &mut all {
         round.triggered = 10;
     }
     let exit = ends(&all, &[], true).unwrap();
-    assert_eq!((exit.cause, exit.round, exit.is_unsure), (Cause::Flat, 0, false));
+    assert_eq!((exit.cause, exit.round, exit.unsure), (Cause::Flat, 0, None));
 }
 
 #[test]
@@ -275,6 +308,90 @@ fn a_paced_sender_whose_flight_hardly_falls_behind_a_loss_is_unsure() {
         // Of the 70 in flight behind the loss 20 are lost, and are repaired in the round after it.
         all[5].resent = 20;
         let one = Resent { flight: 80 * MSS, flight_later: Some(70 * MSS), ..lost(360) };
-        assert_eq!(ends(&all, &[one], true).unwrap().is_unsure, is_unsure, "{behind}");
+        assert_eq!(ends(&all, &[one], true).unwrap().unsure.is_some(), is_unsure, "{behind}");
     }
+}
+
+#[test]
+fn a_window_that_is_used_whole_until_the_data_ends_is_flat() {
+    // All of the last round but its first packet left as packets were acknowledged, one for one.
+    let mut all = rounds(&[10, 20, 40, 80, 80]);
+    all[4].ended = None;
+    let exit = ends(&all, &[], true).unwrap();
+    assert_eq!((exit.cause, exit.at), (Cause::Flat, 390));
+    // One whose flight stood still once before, as Vegas's in every other round, has not stopped by that.
+    let mut pauses = rounds(&[10, 20, 20, 40, 40, 80, 80]);
+    pauses[6].ended = None;
+    assert_eq!(ends(&pauses, &[], true), None);
+}
+
+#[test]
+fn behind_an_idle_time_an_end_counts_only_above_twice_the_flight_before() {
+    let all = rounds(&[10, 20, 40, 80, 80, 80]);
+    let climbs = climbs(&all);
+    for (peak_before, unsure) in [(None, None), (Some(30), None), (Some(60), Some(Unsure::BeforePause))] {
+        let start = Start {
+            rounds: &all,
+            climbs: &climbs,
+            resent: &[],
+            marks: &[],
+            has_sack: true,
+            peak_before: peak_before.map(|peak| peak * MSS),
+            mss: MSS,
+        };
+        assert_eq!(find(&start).unwrap().unsure, unsure, "{peak_before:?}");
+    }
+}
+
+#[test]
+fn a_law_that_gives_up_a_segment_a_round_drains_nothing() {
+    let exit = ends(&rounds(&[8, 16, 16, 15, 14, 13, 12, 11, 10]), &[], true).unwrap();
+    assert_eq!((exit.cause, exit.round), (Cause::Flat, 1));
+}
+
+#[test]
+fn a_fall_with_marks_in_the_round_before_it_is_no_drain() {
+    // The first mark was passed, so none is heeded.
+    let peaks = [10, 20, 40, 60, 60, 62, 62, 40, 41, 42];
+    let exit = marked(&peaks, &[(330, 58, 60), (650, 62, 61)]).unwrap();
+    assert_eq!(exit.cause, Cause::Flat);
+}
+
+#[test]
+fn a_mark_a_moment_before_a_loss_is_what_the_sender_left_for() {
+    let all = rounds(&[10, 20, 40, 80, 80, 40, 41, 42]);
+    let mark = |at| Mark { at, flight: 80 * MSS, flight_later: Some(79 * MSS), flight_at_answer: None };
+    let repair = Resent { flight: 80 * MSS, flight_later: Some(40 * MSS), ..lost(440) };
+    let climbs = climbs(&all);
+    for (marked_at, cause, at) in [(430, Cause::Mark, 430), (440, Cause::Loss, 440), (310, Cause::Loss, 440)]
+    {
+        let start = Start {
+            rounds: &all,
+            climbs: &climbs,
+            resent: &[repair],
+            marks: &[mark(marked_at)],
+            has_sack: true,
+            peak_before: None,
+            mss: MSS,
+        };
+        let exit = find(&start).unwrap();
+        assert_eq!((exit.cause, exit.at), (cause, at), "{marked_at}");
+    }
+}
+
+#[test]
+fn a_probe_of_the_tail_is_no_loss_if_others_are_sent_again_behind_it() {
+    let probe = Resent {
+        is_tail: true,
+        start: 30 * MSS,
+        flight: 40 * MSS,
+        flight_later: Some(20 * MSS),
+        ..lost(310)
+    };
+    let timer = Resent { by_timer: true, ..lost(390) };
+    let exit = ends(&rounds(&[10, 20, 40, 40]), &[probe, timer], true).unwrap();
+    assert_eq!((exit.cause, exit.at), (Cause::Timeout, 390));
+    // Alone, it may be a timeout as well.
+    let exit = ends(&rounds(&[10, 20, 40, 40]), &[probe], true).unwrap();
+    assert_eq!(exit.unsure, Some(Unsure::Tail));
 }
