@@ -268,6 +268,9 @@ impl Start<'_> {
         }
         let low = flight - self.by_avoidance(flight);
         let sent_by = self.climbs.iter().find(|climb| climb.flight >= low).map_or(0, |climb| climb.sent);
+        // Nothing had to be acknowledged for the first packets.
+        let first = self.rounds.first().map_or(0, |round| round.bytes);
+        let sent_by = if stop.round == 0 { first.max(sent_by) } else { sent_by };
         let sent = self.rounds[..=at].iter().map(|round| round.bytes).sum::<u64>().saturating_sub(sent_by);
         let an_ack = sum(|round| round.acked).div_ceil((sum(|round| round.acks) * self.mss).max(1)).max(1);
         let enough = (2 * (an_ack + 1) * self.by_avoidance(flight)).max(flight / 4 * 3);

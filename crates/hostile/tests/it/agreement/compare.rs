@@ -2,6 +2,7 @@
 
 use firstflight::Cause;
 use firstflight_inspect::Found;
+use firstflight_measure::ExitSeen;
 
 use super::record::{Raced, Record, State};
 
@@ -120,7 +121,8 @@ pub(crate) fn seen_as(cause: Cause) -> &'static str {
     }
 }
 
-fn is_cut(cause: &str) -> bool {
+/// Whether the cause lowers the window.
+pub(crate) fn is_cut(cause: &str) -> bool {
     matches!(cause, "loss" | "timeout" | "mark")
 }
 
@@ -132,7 +134,8 @@ pub(crate) fn told_at(found: &Found, record: &Record) -> Option<u64> {
     Some(first + (seconds * 1e9).round() as u64)
 }
 
-fn state_at(record: &Record, at: u64) -> State {
+/// What the sender was like at an instant.
+pub(crate) fn state_at(record: &Record, at: u64) -> State {
     let place = record.states.partition_point(|state| state.at <= at);
     record.states[place.saturating_sub(1)]
 }
@@ -153,6 +156,9 @@ fn exit(found: &Found, record: &Record, mss: u64) -> Verdict {
             None => Agrees,
             Some(exit) if exit.cause == Cause::App => Nature(FOR_WANT),
             Some(exit) if is_late(record, exit.at) => Nature("the data ended within two round trips of it"),
+            Some(exit) if is_never_used(record, &exit) => {
+                Nature("the application never used the window that was left with")
+            }
             Some(_) => Wrong("none is told"),
         };
     }
@@ -184,7 +190,11 @@ fn exit(found: &Found, record: &Record, mss: u64) -> Verdict {
         "receiver-window" | "application" if is_unused => Agrees,
         "receiver-window" | "application" => Wrong("the window was full"),
         "flat" | "drain" if before && later.cwnd <= now.cwnd + now.cwnd * 3 / 16 + 3 * mss => {
-            Nature("the window grew by less than a sixteenth a round before it was left")
+            match is.map(|exit| is_cut(seen_as(exit.cause))) {
+                Some(false) => Nature("the window stood still before it was left for that"),
+                Some(true) => Nature("the window stood still, and was left for a loss or a mark later"),
+                None => Nature("the window stood still, and was never left"),
+            }
         }
         "flat" | "drain" if before => Wrong("flat before the exit"),
         "flat" | "drain" => Wrong("flat after the exit"),
@@ -197,14 +207,20 @@ fn exit(found: &Found, record: &Record, mss: u64) -> Verdict {
 /// For a sender an idle time, or a trickle, ends start-up; in packets start-up goes on behind it.
 const FOR_WANT: &str = "left for want of data";
 
+/// Whether less than seven eighths of the window was outstanding ever after.
+fn is_never_used(record: &Record, exit: &ExitSeen) -> bool {
+    record.states.iter().all(|state| state.at < exit.at || state.flight < exit.cwnd - exit.cwnd / 8)
+}
+
 /// Whether hardly any data was left to send, or none until after a pause.
-fn is_late(record: &Record, at: u64) -> bool {
+pub(crate) fn is_late(record: &Record, at: u64) -> bool {
     let rtt = rtt_at(record, at);
-    let new: Vec<u64> =
-        record.sends.iter().filter(|one| !one.is_again && one.at >= at).map(|one| one.at).collect();
-    let paused = new.windows(2).position(|pair| pair[1] - pair[0] > 2 * rtt);
-    let last = paused.or(new.len().checked_sub(1)).map_or(at, |place| new[place]);
-    last <= at + 2 * rtt
+    let new = record.sends.iter().filter(|one| !one.is_again && one.at >= at).map(|one| one.at);
+    let times: Vec<u64> = std::iter::once(at).chain(new).collect();
+    // Nothing was in flight when more came.
+    let is_idle = |pair: &[u64]| pair[1] - pair[0] > rtt && state_at(record, pair[1] - 1).flight == 0;
+    let paused = times.windows(2).position(|pair| pair[1] - pair[0] > 2 * rtt || is_idle(pair));
+    times[paused.unwrap_or(times.len() - 1)] <= at + 2 * rtt
 }
 
 fn flight(found: &Found, record: &Record, mss: u64, exit: &Verdict) -> Verdict {

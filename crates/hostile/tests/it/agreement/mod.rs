@@ -3,7 +3,8 @@
 //!
 //! `RACES=5000 SEED=7 THREADS=2 cargo test --profile quick -p firstflight-hostile --test it agreement -- --nocapture` compares
 //! more of them and prints the tables of `docs/inspect.md`. A difference of no listed class fails, with the command that makes its race
-//! again. With `SHOW=` a verdict's reason or a class, each race with that verdict is printed.
+//! again. With `SHOW=` a verdict's reason or a class, or `wrong`, each race with that verdict
+//! is printed, with `DETAIL=exit` besides the sender's decisions and rounds; `ONLY=` takes the numbers of some races.
 
 mod compare;
 mod draw;
@@ -22,12 +23,14 @@ fn setting(name: &str, default: u64) -> u64 {
 fn compared(seed: u64, numbers: impl Iterator<Item = u64>) -> Summary {
     let show = std::env::var("SHOW").unwrap_or_default();
     let mut summary = Summary::default();
-    for number in numbers {
+    let only: Vec<u64> =
+        std::env::var("ONLY").unwrap_or_default().split(',').filter_map(|text| text.parse().ok()).collect();
+    for number in numbers.filter(|number| only.is_empty() || only.contains(number)) {
         let drawn = Drawn::new(seed, number);
         let made = drawn.resolve().and_then(|(path, choice)| Ok((record::race(&path, &choice)?, path)));
         let (raced, path) = made.unwrap_or_else(|error| panic!("race {number}: {drawn}: {error}"));
         if let Some(raced) = raced {
-            summary.add(&raced, &drawn, u64::from(path.mss), &show);
+            summary.add(number, &raced, &drawn, u64::from(path.mss), &show);
         }
     }
     summary

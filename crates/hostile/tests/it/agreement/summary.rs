@@ -22,7 +22,7 @@ pub(crate) struct Summary {
 
 impl Summary {
     /// Adds a race. If `show` names a verdict, the race is printed with it.
-    pub(crate) fn add(&mut self, raced: &Raced, drawn: &Drawn, mss: u64, show: &str) {
+    pub(crate) fn add(&mut self, number: u64, raced: &Raced, drawn: &Drawn, mss: u64, show: &str) {
         let Raced { record, at_sender: found, .. } = raced;
         if record.sends.is_empty() {
             return;
@@ -30,12 +30,12 @@ impl Summary {
         let is = record.exit.map_or("none", |exit| exit.cause.name());
         *self.causes.entry((is, found.exit_cause.unwrap_or("undefined"))).or_default() += 1;
         for (what, verdict) in compare(raced, mss) {
-            let verdict = match (verdict, listed::class(what, drawn, record, mss)) {
+            let verdict = match (verdict, listed::class(what, drawn, found, record, mss)) {
                 (Verdict::Wrong(_), Some(class)) => Verdict::Listed(class),
                 (verdict, _) => verdict,
             };
             if let Verdict::Wrong(why) = verdict {
-                self.unexplained.push(format!("{what}: {why}: {drawn}"));
+                self.unexplained.push(format!("{number}: {what}: {why}: {drawn}"));
             }
             if let ("exit", Verdict::Agrees, Some(exit), Some(at)) =
                 (what, &verdict, record.exit, told_at(found, record))
@@ -47,7 +47,8 @@ impl Summary {
             }
             let is_shown = match &verdict {
                 Verdict::Wrong(why) => show == "wrong" || show == *why,
-                Verdict::Nature(why) | Verdict::Listed(why) => show == *why,
+                Verdict::Nature(why) => show == *why || show == "nature",
+                Verdict::Listed(why) => show == *why || show == "wrong",
                 Verdict::Undefined(why) => show == why,
                 Verdict::Agrees => false,
             };
@@ -56,7 +57,10 @@ impl Summary {
                 let exit = record
                     .exit
                     .map(|exit| (ratio(exit.at.saturating_sub(first), 1_000_000_000), is, exit.cwnd));
-                println!("{drawn} {what}: {verdict:?}\n    is {exit:?}, {} timeouts", record.timeouts);
+                println!(
+                    "#{number} {drawn} {what}: {verdict:?}\n    is {exit:?}, {} timeouts",
+                    record.timeouts
+                );
                 println!(
                     "    told {:?} @ {:?} with {:?}; initial window {:?} by {:?}; {:?} timeouts",
                     found.exit_cause,
@@ -66,6 +70,9 @@ impl Summary {
                     found.initial_window_limit,
                     found.timeouts_suspected
                 );
+            }
+            if is_shown && std::env::var("DETAIL").is_ok_and(|wanted| wanted == what) {
+                detail(raced, mss);
             }
             *self.verdicts.entry((what, verdict)).or_default() += 1;
         }
@@ -119,4 +126,30 @@ impl fmt::Display for Summary {
 #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
 fn ratio(num: u64, den: u64) -> f64 {
     num as f64 / den.max(1) as f64
+}
+
+/// Prints what the sender decided, and its rounds as `inspect` tells them beside its window and what it had outstanding.
+fn detail(raced: &Raced, mss: u64) {
+    let Raced { record, at_sender: found, .. } = raced;
+    let first = record.sends[0].at;
+    let seconds = |at: u64| ratio(at.saturating_sub(first), 1_000_000_000);
+    println!("  MSS {mss}, RTT {:?}, SACK {:?}, pacing {:?}", found.min_rtt_s, found.sack, found.pacing);
+    for (at, note) in &record.notes {
+        println!("  {:.4} {note:?}", seconds(*at));
+    }
+    for (number, round) in found.rounds.iter().enumerate() {
+        let end = round.began_s + round.length_s.unwrap_or(0.0);
+        let state = record.states.iter().rev().find(|state| seconds(state.at) <= end);
+        println!(
+            "  round {} {:.4}..{end:.4} new {} again {} peak {:.1} limit {:?}; window {:?} outstanding {:?}",
+            number + 1,
+            round.began_s,
+            round.segments,
+            round.retransmitted_segments,
+            ratio(round.flight_peak_bytes, mss),
+            round.limit,
+            state.map(|state| ratio(state.cwnd, mss)),
+            state.map(|state| ratio(state.flight, mss)),
+        );
+    }
 }
