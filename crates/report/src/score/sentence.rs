@@ -85,8 +85,8 @@ fn credit<'a>(all: &Group, order: &[&'a Standing], beyond: &str) -> (Vec<&'a str
     let is_better =
         |one: &Standing| Better::Less.is_better(one.cost_beside_bytes.median(), one.bytes_cost.median());
     // Schemes with other options of the path have another slow start beside them.
-    let same = held.iter().filter(|one| one.bytes_cost == of_first.bytes_cost);
-    let owed: Vec<&str> = same.filter(|one| !is_better(one)).map(|one| one.scheme.as_str()).collect();
+    let beside = held.iter().filter(|one| one.bytes_cost == of_first.bytes_cost);
+    let owed: Vec<&str> = beside.filter(|one| !is_better(one)).map(|one| one.scheme.as_str()).collect();
     let races = match of_first.bytes_cost.of {
         some if some < of_first.rows => format!(" over the {some} of {} races that it ran in", all.races),
         _ => String::new(),
