@@ -44,7 +44,7 @@ pub(crate) fn compare(given: &Compare, registry: Registry, arguments: &[String])
     let choices = choices(given, &options, registry, arguments)?;
     let habitats = chosen(given.habitats.as_deref(), arguments)?;
     let scenario = reading::resolve(&options, arguments)?;
-    let style = given.table.style_of(&table::fields(), arguments)?;
+    let style = given.table.style_of(&table::fields(), &table::headings(), arguments)?;
     let interrupt = Interrupt::listen();
     let total = choices.len() as u64 * habitats.len() as u64 * u64::from(scenario.runs);
     let progress = Progress::new(total);

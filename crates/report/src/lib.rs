@@ -34,5 +34,5 @@ pub use html::{Drawn, HtmlError};
 pub use record::{Record, RecordError, records};
 pub use reference::BasePath;
 pub use report::{Report, Subject};
-pub use table::{Headings, Rows, TableStyle};
+pub use table::{Headings, Rows, TableStyle, headings};
 pub use write::{WholeFile, WriteError, check_writable, write_new, write_whole};

@@ -64,7 +64,7 @@ pub type Headings = Vec<(String, &'static str)>;
 
 /// The headings of columns with two lines of head, of which the second often ends with a unit: the first line, both, and both
 /// without the last word.
-pub(crate) fn headings(columns: impl Iterator<Item = ([&'static str; 2], &'static str)>) -> Headings {
+pub fn headings(columns: impl Iterator<Item = ([&'static str; 2], &'static str)>) -> Headings {
     let mut found = Headings::new();
     for ([first, second], field) in columns {
         let whole = match first.strip_suffix('-') {

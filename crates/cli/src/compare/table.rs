@@ -3,7 +3,7 @@
 use firstflight_compare::{Compared, Difference, Row, Runs, largest};
 use firstflight_report::grid::{ALWAYS, Cells, Column, Grid};
 use firstflight_report::human::{self, printable, significant};
-use firstflight_report::{Columns, TableStyle, prose};
+use firstflight_report::{Columns, Headings, TableStyle, prose};
 
 /// How a number is shown.
 type Cell = fn(&Row) -> String;
@@ -35,6 +35,11 @@ const COLUMNS: [Shown; 16] = [
 /// The fields that may be chosen as columns.
 pub(super) fn fields() -> Vec<&'static str> {
     COLUMNS.iter().map(|(field, ..)| *field).collect()
+}
+
+/// The headings of the columns, each beside its field.
+pub(super) fn headings() -> Headings {
+    firstflight_report::headings(COLUMNS.iter().map(|(field, head, ..)| (*head, *field)))
 }
 
 /// The sentence, the table, and what there is to say below it.
