@@ -187,10 +187,15 @@ pub(crate) struct Compare {
     pub(crate) csv: bool,
 }
 
-/// The option without those that are refused with a reason: they are not in the help.
+/// An option of `compare`. One that is refused with a reason is not in the help.
 fn of_compare(option: Arg) -> Arg {
     let is_refused = compare::refusal(option.get_id().as_str()).is_some();
-    option.hide(is_refused)
+    let option = option.hide(is_refused);
+    if option.get_id() == "size" {
+        option.help("Payload to transfer, such as 1MB or 500p [2MB]")
+    } else {
+        option
+    }
 }
 
 /// A host of an emulated path.

@@ -27,10 +27,12 @@ const BRIEF: [(&str, &str); 16] = [
 ];
 
 /// Lines of the short help of one command alone: the command, the argument, the line.
-const OWN: [(&str, &str, &str); 7] = [
+const OWN: [(&str, &str, &str); 9] = [
     ("emulate", "duration", "How long the run lasts [as long as host A's command]"),
     ("emulate", "cross", "Cross traffic: 40mbit or onoff:RATE,ON,OFF [none]"),
     ("emulate", "json", "Print only JSON, one line"),
+    ("compare", "size", "Bytes to transfer [2MB]"),
+    ("compare", "cross", "Cross traffic: 40mbit or onoff:RATE,ON,OFF [none]"),
     ("inspect", "wide", "Show every column"),
     ("inspect", "columns", "Show these columns, by their names in --json"),
     ("inspect", "csv", "Print CSV"),
