@@ -2,7 +2,7 @@
 /*
  * Reads a socket of Linux for a start-up scheme, and does what the scheme says. The scheme and all of its arithmetic are
  * Rust, linked in as bitcode: `SCHEME.begin` and `SCHEME.hear`. Once start-up is over the socket goes to a congestion control
- * of the kernel, `law`, with window, threshold and rate.
+ * of the kernel, `settings.law`, with window, threshold and rate.
  *
  * Built once for each scheme: SCHEME is its name, and STORED is set if its state is too large for a socket's private area.
  */
@@ -10,6 +10,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
+#include "settings.h"
 
 char _license[] SEC("license") = "Dual MIT/GPL";
 
@@ -24,11 +25,6 @@ char _license[] SEC("license") = "Dual MIT/GPL";
 #define NO_PACING (~0ull)
 
 enum { TCP_CA_Open, TCP_CA_Disorder, TCP_CA_CWR, TCP_CA_Recovery, TCP_CA_Loss };
-
-/* The congestion control to hand over to: set before loading. */
-const volatile char law[16] = "cubic";
-/* Whether each event and its answer goes to the ring buffer. */
-const volatile u32 traced = 0;
 
 /* What happened; `Kind` in lib.rs. */
 enum { BEGAN, ACKED, LOST, MARKED, TIMED_OUT };
@@ -176,7 +172,7 @@ static __always_inline void trace(struct sock *sk, u32 kind, const struct facts 
 {
 	struct record *record;
 
-	if (!traced)
+	if (!settings.traced)
 		return;
 	record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
 	if (!record)
@@ -248,9 +244,9 @@ SEC("struct_ops/ssthresh") u32 BPF_PROG(ff_ssthresh, struct sock *sk)
 {
 	u32 cwnd = tcp(sk)->snd_cwnd, kept = cwnd / 2;
 
-	if (law[0] == 'c')
+	if (settings.law[0] == 'c')
 		kept = cwnd * 717 / 1024;
-	else if (law[0] == 'b')
+	else if (settings.law[0] == 'b')
 		kept = cwnd;
 	return kept > 2 ? kept : 2;
 }
@@ -294,7 +290,7 @@ static __always_inline void hand_over(struct sock *sk)
 		sk->sk_pacing_rate = NO_PACING;
 	}
 	/* The private area is the law's from here on. */
-	bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, (void *)law, sizeof(law));
+	bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, (void *)settings.law, sizeof(settings.law));
 }
 
 SEC("struct_ops/cong_control") void BPF_PROG(ff_cong_control, struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)

@@ -1,149 +1,252 @@
-//! Loads one scheme, and keeps it registered for as long as this process lives.
+//! Loads one scheme: checks, settings, the verifier, registration.
 //!
-//! The kernel removes the congestion control when the link's file descriptor is closed, so nothing is left when the process
-//! is killed. Sockets that use it keep it until they close.
+//! The kernel removes a congestion control when the last descriptor of its link is closed and no file keeps the link, so
+//! nothing is left when the process is killed. Sockets that use it keep it until they close.
 
-use std::cell::RefCell;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Write};
-use std::path::Path;
-use std::rc::Rc;
+use std::fmt;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use libbpf_rs::{MapCore, MapType, ObjectBuilder, OpenObject, PrintLevel, RingBufferBuilder};
+use libbpf_rs::{Link, MapCore, MapType, Object, ObjectBuilder, OpenObject, PrintLevel, RingBufferBuilder};
 
-/// The congestion controls of the kernel that a scheme can hand over to.
-const LAWS: [&str; 3] = ["cubic", "reno", "bbr"];
-/// The room for a name in `tcp_congestion_ops` and in `law`, with a zero at the end.
-const NAME_ROOM: usize = 16;
-const LONGEST_NAME: usize = 12;
+use crate::error::KernelError;
+use crate::settings::{NAME_ROOM, SECTION, Settings, put};
+use crate::{machine, names, objects, parameters, pins};
+
+/// A congestion control of the kernel that a scheme can hand over to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Handover {
+    /// CUBIC, with Linux's HyStart off after the first exit from slow start.
+    Cubic,
+    /// Reno.
+    Reno,
+    /// BBR.
+    Bbr,
+}
+
+impl Handover {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Cubic, Self::Reno, Self::Bbr];
+
+    /// The kernel's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cubic => "cubic",
+            Self::Reno => "reno",
+            Self::Bbr => "bbr",
+        }
+    }
+}
+
+/// What is to be loaded.
+#[derive(Clone, Copy, Debug)]
+pub struct Order<'a> {
+    /// The scheme or restart policy.
+    pub scheme: &'a str,
+    /// Its parameters that were given, checked by the registry.
+    pub parameters: &'a [(&'static str, firstflight::registry::Value)],
+    /// The name to register.
+    pub name: &'a str,
+    /// Who takes over at the exit.
+    pub handover: Handover,
+    /// Whether events are to be had by [`Loaded::follow`].
+    pub is_traced: bool,
+}
+
+/// A scheme that the kernel has, as long as this value lives or a file keeps it.
+pub struct Loaded {
+    name: String,
+    link: Link,
+    object: Object,
+}
+
+impl fmt::Debug for Loaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loaded").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Loads a scheme.
+///
+/// # Errors
+/// What the machine lacks, a name that cannot be had, a refusal by the verifier.
+pub fn load(order: &Order<'_>) -> Result<Loaded, KernelError> {
+    let object = objects::wanted(order.scheme)?;
+    load_object(object, order)
+}
+
+/// [`load`] of an object that is not one of the library's.
+///
+/// # Errors
+/// As [`load`], and an object of something else.
+pub fn load_object(object: &[u8], order: &Order<'_>) -> Result<Loaded, KernelError> {
+    let Order { scheme, parameters, name, handover, is_traced } = *order;
+    names::check(name)?;
+    machine::check()?;
+    let available = names::available()?;
+    if available.iter().any(|other| other == name) {
+        return Err(KernelError::Taken { name: name.to_owned() });
+    }
+    if !available.iter().any(|other| other == handover.name()) {
+        return Err(KernelError::NoLaw { law: handover.name(), available: available.join(", ") });
+    }
+    libbpf_rs::set_print(Some((PrintLevel::Info, listen)));
+    let mut open = ObjectBuilder::default()
+        .open_memory(object)
+        .map_err(|error| KernelError::system(&format!("the object of {scheme}"), &error))?;
+    let (given, values) = parameters::block(scheme, parameters)?;
+    let settings = Settings {
+        name: name.to_owned(),
+        scheme: scheme.to_owned(),
+        law: handover.name().to_owned(),
+        is_traced,
+        given,
+        parameters: values,
+    };
+    configure(&mut open, &settings)?;
+    let mut object = open.load().map_err(|error| refused(scheme, &error))?;
+    let register =
+        |error: libbpf_rs::Error| KernelError::Register { name: name.to_owned(), error: root(&error) };
+    let mut link = None;
+    for mut map in object.maps_mut().filter(|map| map.map_type() == MapType::StructOps) {
+        link = Some(map.attach_struct_ops().map_err(register)?);
+    }
+    let link = link.ok_or(KernelError::Foreign)?;
+    Ok(Loaded { name: name.to_owned(), link, object })
+}
+
+impl Loaded {
+    /// The name under which it is registered.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Has a file keep the scheme when this process ends, and says which. [`crate::unload`] removes the file.
+    ///
+    /// # Errors
+    /// A file that cannot be made; the scheme is then no longer registered.
+    pub fn pin(mut self) -> Result<PathBuf, KernelError> {
+        let path = pins::path_for(&self.name)?;
+        self.link.pin(&path).map_err(|error| {
+            pins::tidy();
+            KernelError::system(&path.display(), &root(&error))
+        })?;
+        Ok(path)
+    }
+
+    /// Gives each event to `take` as it is in memory, until `ended` says so; asks it twenty times a second.
+    ///
+    /// # Errors
+    /// A ring that cannot be read.
+    pub fn follow(
+        &self,
+        take: impl FnMut(&[u8]),
+        mut ended: impl FnMut() -> bool,
+    ) -> Result<(), KernelError> {
+        let mut take = take;
+        let failed = |error: libbpf_rs::Error| KernelError::system(&"the ring of events", &root(&error));
+        let events = self.object.maps().find(|map| map.name() == "events").ok_or(KernelError::Foreign)?;
+        let mut rings = RingBufferBuilder::new();
+        rings
+            .add(&events, |record: &[u8]| {
+                take(record);
+                0
+            })
+            .map_err(failed)?;
+        let ring = rings.build().map_err(failed)?;
+        while !ended() {
+            match ring.poll(Duration::from_millis(50)) {
+                Err(error) if error.kind() != libbpf_rs::ErrorKind::Interrupted => return Err(failed(error)),
+                _ => {}
+            }
+        }
+        ring.consume().map_err(failed)
+    }
+}
+
+/// Writes the settings, and the name that is registered.
+fn configure(open: &mut OpenObject, settings: &Settings) -> Result<(), KernelError> {
+    let (mut set, mut named) = (false, false);
+    for mut map in open.maps_mut() {
+        if map.map_type() == MapType::StructOps {
+            // The name is the first member of the struct in `vmlinux.h`.
+            let data = map.initial_value_mut().and_then(|data| data.get_mut(..NAME_ROOM));
+            put(data.ok_or(KernelError::Foreign)?, &settings.name)?;
+            named = true;
+        } else if map.name() == SECTION {
+            settings.write(map.initial_value_mut().ok_or(KernelError::Foreign)?)?;
+            set = true;
+        }
+    }
+    if set && named { Ok(()) } else { Err(KernelError::Foreign) }
+}
 
 /// What libbpf said: the verifier's last lines are in it.
 static SAID: Mutex<String> = Mutex::new(String::new());
 
+#[expect(clippy::needless_pass_by_value, reason = "libbpf-rs wants it so")]
 fn listen(_: PrintLevel, message: String) {
     if let Ok(mut said) = SAID.lock() {
         said.push_str(&message);
     }
 }
 
-/// Loads the scheme of `object` under `name`, says `ready`, and ends when its standard input ends. Each event and its answer
-/// goes to `trace` as it is in memory.
-///
-/// # Errors
-/// One line: what was refused, and why.
-pub(crate) fn run(object: &str, name: &str, law: &str, trace: Option<&str>) -> Result<(), String> {
-    check_name(name)?;
-    if !LAWS.contains(&law) {
-        return Err(format!("there is no law `{law}` to hand over to; there are {}", LAWS.join(", ")));
-    }
-    if !Path::new("/sys/kernel/btf/vmlinux").exists() {
-        return Err("this kernel has no BTF (/sys/kernel/btf/vmlinux), which loading needs".to_owned());
-    }
-    libbpf_rs::set_print(Some((PrintLevel::Info, listen)));
-    let mut bytes = fs::read(object).map_err(|error| format!("{object}: {error}"))?;
-    rename(&mut bytes, name)?;
-    let mut open =
-        ObjectBuilder::default().open_memory(&bytes).map_err(|error| format!("{object}: {error}"))?;
-    configure(&mut open, law, trace.is_some())?;
-    let mut loaded = open.load().map_err(|error| refused(object, &error))?;
-
-    let mut link = None;
-    for mut map in loaded.maps_mut().filter(|map| map.map_type() == MapType::StructOps) {
-        link =
-            Some(map.attach_struct_ops().map_err(|error| format!("{name} cannot be registered: {error}"))?);
-    }
-    if link.is_none() {
-        return Err(format!("{object} has no congestion control in it"));
-    }
-    let output = trace.map(File::create).transpose().map_err(|error| format!("{trace:?}: {error}"))?;
-    let output = Rc::new(RefCell::new(output.map(BufWriter::new)));
-    let failed = Rc::new(RefCell::new(None));
-    let mut rings = RingBufferBuilder::new();
-    let events = loaded.maps().find(|map| map.name() == "events");
-    let events = events.ok_or_else(|| format!("{object} has no ring of events"))?;
-    let (sink, fault) = (Rc::clone(&output), Rc::clone(&failed));
-    rings
-        .add(&events, move |record: &[u8]| {
-            if let Some(Err(error)) = sink.borrow_mut().as_mut().map(|file| file.write_all(record)) {
-                *fault.borrow_mut() = Some(error);
-            }
-            0
-        })
-        .map_err(|error| error.to_string())?;
-    let ring = rings.build().map_err(|error| error.to_string())?;
-    println!("ready");
-    io::stdout().flush().map_err(|error| error.to_string())?;
-
-    let ended = std::thread::spawn(|| io::stdin().read_to_end(&mut Vec::new()));
-    while !ended.is_finished() {
-        ring.poll(Duration::from_millis(50)).map_err(|error| error.to_string())?;
-    }
-    ring.consume().map_err(|error| error.to_string())?;
-    drop(link);
-    if let Some(file) = output.borrow_mut().as_mut() {
-        file.flush().map_err(|error| error.to_string())?;
-    }
-    let failed = failed.borrow_mut().take();
-    failed.map_or(Ok(()), |error: io::Error| Err(format!("{trace:?}: {error}")))
-}
-
-fn check_name(name: &str) -> Result<(), String> {
-    let word = name.strip_prefix("ff_").unwrap_or_default();
-    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    if word.is_empty() || !word.bytes().all(plain) || name.len() > LONGEST_NAME {
-        return Err(format!(
-            "the name `{name}` is not `ff_` and lower-case letters or digits, {LONGEST_NAME} in all"
-        ));
-    }
-    let list = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-    let available = fs::read_to_string(list).map_err(|error| format!("{list}: {error}"))?;
-    if available.split_whitespace().any(|other| other == name) {
-        return Err(format!("the kernel has a congestion control `{name}` already"));
-    }
-    Ok(())
-}
-
-/// Writes `name` over the name that the object was built with. libbpf gives no way to a struct of operations before it is
-/// loaded.
-fn rename(object: &mut [u8], name: &str) -> Result<(), String> {
-    let built = b"ff_scheme\0\0\0\0\0\0\0";
-    let mut places =
-        (0..object.len().saturating_sub(NAME_ROOM)).filter(|&at| object[at..].starts_with(built));
-    let (Some(at), None) = (places.next(), places.next()) else {
-        return Err("this object is not one of kernel/build".to_owned());
-    };
-    write(&mut object[at..at + NAME_ROOM], name);
-    Ok(())
-}
-
-fn write(place: &mut [u8], word: &str) {
-    place.fill(0);
-    place[..word.len()].copy_from_slice(word.as_bytes());
-}
-
-/// Writes the constants `law` and `traced`, which are fixed before loading.
-fn configure(open: &mut OpenObject, law: &str, traced: bool) -> Result<(), String> {
-    for mut map in open.maps_mut() {
-        let constants = map.name().to_string_lossy().ends_with(".rodata");
-        let Some(data) = map.initial_value_mut().filter(|data| constants && data.len() >= NAME_ROOM + 4)
-        else {
-            continue;
-        };
-        write(&mut data[..NAME_ROOM], law);
-        data[NAME_ROOM..NAME_ROOM + 4].copy_from_slice(&u32::from(traced).to_ne_bytes());
-        return Ok(());
-    }
-    Err("this object is not one of kernel/build".to_owned())
-}
-
-/// The last lines of what the verifier said.
-fn refused(object: &str, error: &libbpf_rs::Error) -> String {
+/// The verifier's last lines, or libbpf's if the verifier said nothing.
+fn refused(scheme: &str, error: &libbpf_rs::Error) -> KernelError {
     let said = SAID.lock().map(|said| said.clone()).unwrap_or_default();
-    let log = said.split("-- BEGIN PROG LOAD LOG --").nth(1).unwrap_or(&said);
-    let log = log.split("-- END PROG LOAD LOG --").next().unwrap_or_default();
-    let lines: Vec<&str> = log.lines().filter(|line| !line.trim().is_empty()).collect();
-    let last = lines.iter().rev().take(4).rev().copied().collect::<Vec<_>>().join("\n  ");
-    format!("{object}: the kernel refused it: {error}\n  {last}")
+    KernelError::Refused { scheme: scheme.to_owned(), error: root(error), lines: last_lines(&said) }
+}
+
+/// The last lines that say something, the count of instructions left out.
+fn last_lines(said: &str) -> String {
+    let log = said.split("-- BEGIN PROG LOAD LOG --").nth(1);
+    let log = log.map_or(said, |log| log.split("-- END PROG LOAD LOG --").next().unwrap_or_default());
+    let counts = |line: &&str| line.starts_with("processed ") && line.contains(" insns ");
+    let lines: Vec<&str> =
+        log.lines().map(str::trim).filter(|line| !line.is_empty() && !counts(line)).collect();
+    lines.iter().rev().take(3).rev().copied().collect::<Vec<_>>().join(" | ")
+}
+
+/// The innermost text of an error: the system's own.
+fn root(error: &libbpf_rs::Error) -> String {
+    let mut inner: &dyn std::error::Error = error;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    inner.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_refusal_the_last_lines_are_told_in_one() {
+        let said = "libbpf: prog 'ff_init': BPF program load failed: -EACCES\n\
+            libbpf: prog 'ff_init': -- BEGIN PROG LOAD LOG --\n0: R1=ctx()\n1: (bf) r6 = r1\n\n\
+            math between map_value pointer and register with unbounded min value is not allowed\n\
+            processed 12 insns (limit 1000000) max_states_per_insn 0\n-- END PROG LOAD LOG --\nlibbpf: failed\n";
+        assert_eq!(
+            last_lines(said),
+            "0: R1=ctx() | 1: (bf) r6 = r1 | math between map_value pointer and register with unbounded min value is \
+             not allowed"
+        );
+        assert_eq!(last_lines("libbpf: no such map\n"), "libbpf: no such map");
+        assert_eq!(last_lines(""), "");
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused_without_a_word_of_the_kernel() {
+        let order = Order {
+            scheme: "hystart",
+            parameters: &[],
+            name: "ff_test_none",
+            handover: Handover::Reno,
+            is_traced: false,
+        };
+        assert!(load_object(b"no ELF", &order).is_err());
+        let named = Order { name: "cubic", ..order };
+        assert!(matches!(load_object(b"no ELF", &named), Err(KernelError::Name { .. })));
+    }
 }

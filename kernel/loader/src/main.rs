@@ -1,22 +1,26 @@
-//! `firstflight-kernel`: start-up schemes in Linux's TCP.
+//! `firstflight-kernel`: what `kernel/check` runs; `firstflight kernel` is for people.
 //!
 //! ```text
-//! firstflight-kernel load OBJECT NAME [LAW] [TRACE]   until it is told to end; each event goes to the file TRACE
+//! firstflight-kernel load OBJECT NAME [LAW] [TRACE]   until standard input ends; each event goes to the file TRACE
 //! firstflight-kernel replay SCHEME TRACE              holds the native scheme to a trace
 //! ```
 
-mod load;
 mod replay;
 
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::Path;
 use std::process::ExitCode;
+
+use firstflight_kernel::{Handover, Order, load_object};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match *words.as_slice() {
-        ["load", object, name] => load::run(object, name, "cubic", None),
-        ["load", object, name, law] => load::run(object, name, law, None),
-        ["load", object, name, law, trace] => load::run(object, name, law, Some(trace)),
+        ["load", object, name] => run(object, name, "cubic", None),
+        ["load", object, name, law] => run(object, name, law, None),
+        ["load", object, name, law, trace] => run(object, name, law, Some(trace)),
         ["replay", scheme, trace] => replay::run(scheme, trace),
         _ => Err("usage: firstflight-kernel load OBJECT NAME [LAW] [TRACE] | replay SCHEME TRACE".to_owned()),
     };
@@ -27,4 +31,34 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Loads the scheme of the file `object`, which is named after it, says `ready`, and ends when its standard input ends.
+fn run(object: &str, name: &str, law: &str, trace: Option<&str>) -> Result<(), String> {
+    let handover = Handover::ALL.into_iter().find(|handover| handover.name() == law);
+    let handover = handover.ok_or_else(|| format!("there is no law `{law}` to hand over to"))?;
+    let bytes = fs::read(object).map_err(|error| format!("{object}: {error}"))?;
+    let scheme = Path::new(object).file_stem().unwrap_or_default().to_string_lossy();
+    let order = Order { scheme: &scheme, parameters: &[], name, handover, is_traced: trace.is_some() };
+    let loaded = load_object(&bytes, &order).map_err(|error| error.to_string())?;
+    let mut output = trace
+        .map(File::create)
+        .transpose()
+        .map_err(|error| format!("{trace:?}: {error}"))?
+        .map(BufWriter::new);
+    println!("ready");
+    io::stdout().flush().map_err(|error| error.to_string())?;
+    let input = std::thread::spawn(|| io::stdin().read_to_end(&mut Vec::new()));
+    let mut failed = None;
+    let take = |record: &[u8]| {
+        if let Some(Err(error)) = output.as_mut().map(|file| file.write_all(record)) {
+            failed = Some(error);
+        }
+    };
+    loaded.follow(take, || input.is_finished()).map_err(|error| error.to_string())?;
+    drop(loaded);
+    if let Some(file) = output.as_mut() {
+        file.flush().map_err(|error| error.to_string())?;
+    }
+    failed.map_or(Ok(()), |error| Err(format!("{trace:?}: {error}")))
 }

@@ -1,0 +1,124 @@
+//! What keeps a scheme out of the kernel, each in one line.
+
+use std::fmt;
+use std::io;
+
+/// Why something could not be loaded, listed or unloaded.
+#[derive(Debug, thiserror::Error)]
+pub enum KernelError {
+    /// The process may not do it.
+    #[error(
+        "the kernel takes congestion controls from root only, or with the capabilities CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"
+    )]
+    Rights,
+    /// The kernel does not describe its types.
+    #[error(
+        "this kernel has no BTF ({path}), which loading needs: it is built without CONFIG_DEBUG_INFO_BTF"
+    )]
+    NoBtf {
+        /// Where it was looked for.
+        path: String,
+    },
+    /// The kernel takes no congestion control from BPF.
+    #[error(
+        "this kernel takes no congestion controls as BPF (struct_ops of tcp_congestion_ops): it is older than Linux 5.6, or \
+         built without CONFIG_BPF_JIT"
+    )]
+    NoStructOps,
+    /// The kernel calls congestion controls in another way.
+    #[error(
+        "this kernel calls cong_control with {arguments} arguments: it is older than Linux 6.10, and the objects here are for \
+         6.10 and later"
+    )]
+    Old {
+        /// With how many.
+        arguments: usize,
+    },
+    /// An object of something else.
+    #[error("this object is not one of kernel/build")]
+    Foreign,
+    /// A name that cannot be registered.
+    #[error(
+        "the name `{name}` is not `ff_` and lower-case letters, digits or `_`, {} characters in all at most",
+        crate::names::LONGEST
+    )]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// A name that is in use.
+    #[error("the kernel has a congestion control `{name}` already; another name can be given")]
+    Taken {
+        /// The name.
+        name: String,
+    },
+    /// A congestion control to hand over to that the kernel lacks.
+    #[error("this kernel has no congestion control `{law}` to hand over to; it has {available}")]
+    NoLaw {
+        /// The one that was asked for.
+        law: &'static str,
+        /// Those that there are.
+        available: String,
+    },
+    /// The verifier, or another check of the kernel.
+    #[error("{scheme}: the kernel refused it ({error}); the end of what its verifier said: {lines}")]
+    Refused {
+        /// The scheme.
+        scheme: String,
+        /// The error of the system call.
+        error: String,
+        /// The last lines of the verifier's log.
+        lines: String,
+    },
+    /// The last step failed.
+    #[error("{name} cannot be registered: {error}")]
+    Register {
+        /// The name.
+        name: String,
+        /// Why.
+        error: String,
+    },
+    /// Nothing of that name is loaded.
+    #[error("no scheme is loaded as `{name}`; {loaded}")]
+    NotLoaded {
+        /// The name.
+        name: String,
+        /// What is loaded.
+        loaded: String,
+    },
+    /// It is loaded, and something keeps it.
+    #[error("`{name}` is still registered: {why}")]
+    Held {
+        /// The name.
+        name: String,
+        /// What keeps it.
+        why: String,
+    },
+    /// A scheme that no kernel can run, or for which there is no object.
+    #[error("{scheme} cannot be loaded into a kernel: {why}")]
+    Impossible {
+        /// The scheme.
+        scheme: String,
+        /// Why.
+        why: String,
+    },
+    /// Another error of the system.
+    #[error("{what}: {error}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// What the system said.
+        error: String,
+    },
+}
+
+impl KernelError {
+    pub(crate) fn system(what: &dyn fmt::Display, error: &dyn fmt::Display) -> Self {
+        Self::System { what: what.to_string(), error: error.to_string() }
+    }
+
+    pub(crate) fn io(path: &std::path::Path) -> impl FnOnce(io::Error) -> Self {
+        let what = path.display().to_string();
+        move |error| Self::system(&what, &error)
+    }
+}

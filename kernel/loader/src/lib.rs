@@ -1,0 +1,33 @@
+//! Start-up schemes in Linux's TCP: loads the objects of `kernel/objects`, lists what is loaded, unloads it.
+//!
+//! ```no_run
+//! use firstflight_kernel::{Handover, Order, load};
+//!
+//! let order = Order {
+//!     scheme: "hystart",
+//!     parameters: &[],
+//!     name: "ff_hystart",
+//!     handover: Handover::Cubic,
+//!     is_traced: false,
+//! };
+//! let loaded = load(&order)?;
+//! // Sockets may use it until `loaded` is dropped or the process ends, however that happens.
+//! # Ok::<(), firstflight_kernel::KernelError>(())
+//! ```
+
+mod error;
+mod load;
+mod machine;
+mod names;
+mod objects;
+mod parameters;
+mod pins;
+mod registered;
+mod settings;
+
+pub use error::KernelError;
+pub use load::{Handover, Loaded, Order, load, load_object};
+pub use machine::check;
+pub use names::{NAMES, available, check as check_name, name_of};
+pub use objects::{OFFERS, schemes};
+pub use registered::{Keeper, Registered, list, unload};

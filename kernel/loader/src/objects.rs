@@ -1,0 +1,47 @@
+//! The objects of `kernel/objects`, which are in the library.
+
+use firstflight::registry::{Ability, Offers};
+
+use crate::error::KernelError;
+
+/// Each object: the scheme, and the ELF file.
+static OBJECTS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/objects.rs"));
+
+/// What the reader of sockets in C tells a scheme and does for it.
+pub const OFFERS: Offers = Offers::of(
+    "Linux's TCP",
+    &[
+        Ability::AckClock,
+        Ability::Rate,
+        Ability::NewestAck,
+        Ability::PacketCounts,
+        Ability::SegmentCounts,
+        Ability::SackSplit,
+        Ability::DeliveryRate,
+        Ability::Marks,
+        Ability::Backlog,
+    ],
+);
+
+/// The schemes that have an object.
+pub fn schemes() -> impl Iterator<Item = &'static str> {
+    OBJECTS.iter().map(|(scheme, _)| *scheme)
+}
+
+/// The object of a scheme.
+pub(crate) fn object(scheme: &str) -> Option<&'static [u8]> {
+    OBJECTS.iter().find(|(of, _)| *of == scheme).map(|(_, object)| *object)
+}
+
+/// The object of a scheme, or that there is none, for no reason that the scheme's needs tell.
+pub(crate) fn wanted(scheme: &str) -> Result<&'static [u8], KernelError> {
+    object(scheme).ok_or_else(|| {
+        let all: Vec<&str> = schemes().collect();
+        let why = if all.is_empty() {
+            "this program was built without objects; `make kernel` builds them".to_owned()
+        } else {
+            format!("no object of it is built; there are {}", all.join(", "))
+        };
+        KernelError::Impossible { scheme: scheme.to_owned(), why }
+    })
+}

@@ -1,0 +1,166 @@
+//! What is loaded, and how it is unloaded.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::Duration;
+
+use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, MapInfo, MapInfoIter};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::error::KernelError;
+use crate::settings::{NAME_ROOM, SECTION, SIZE, Settings, text};
+use crate::{machine, names, parameters, pins};
+
+/// A scheme that the kernel has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Registered {
+    /// The name of the congestion control.
+    pub name: String,
+    /// The scheme.
+    pub scheme: String,
+    /// The parameters that were given, as on the command line.
+    pub parameters: String,
+    /// The congestion control that takes over at the exit.
+    pub handover: String,
+    /// What keeps it.
+    pub keeper: Keeper,
+}
+
+/// What keeps a scheme in the kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Keeper {
+    /// A file.
+    File(PathBuf),
+    /// A process.
+    Process(i32),
+    /// It is not registered any more; sockets that use it, or namespaces whose default it is, still have it.
+    Sockets,
+    /// A descriptor that no process shows.
+    Unknown,
+}
+
+/// Every scheme that the kernel has from here, by name.
+///
+/// # Errors
+/// Missing rights, a kernel that cannot have any.
+pub fn list() -> Result<Vec<Registered>, KernelError> {
+    machine::check_rights()?;
+    let layout = machine::layout()?;
+    let maps: Vec<MapInfo> = MapInfoIter::default().collect();
+    // The kernel cuts names to fifteen characters.
+    let is_settings = |map: &&MapInfo| {
+        map.ty == MapType::Array
+            && map.value_size as usize == SIZE
+            && map.name.to_str().is_some_and(|name| name.len() > 8 && SECTION.starts_with(name))
+    };
+    let mut settings: Vec<(u32, Settings)> = Vec::new();
+    for map in maps.iter().filter(is_settings) {
+        settings.extend(value(map.id).and_then(|value| Settings::read(&value)).map(|read| (map.id, read)));
+    }
+    let links = links();
+    let files = pins::by_link();
+    let mut found = Vec::new();
+    for map in maps.iter().filter(|map| map.ty == MapType::StructOps) {
+        if map.btf_vmlinux_value_type_id != layout.value_type {
+            continue;
+        }
+        let name = value(map.id).and_then(|value| text(value.get(layout.name..layout.name + NAME_ROOM)?));
+        let Some(name) = name else { continue };
+        // An object's settings are made before its operations.
+        let own = settings.iter().filter(|(id, settings)| *id < map.id && settings.name == name);
+        let Some((_, own)) = own.max_by_key(|(id, _)| *id) else { continue };
+        let keeper = match links.get(&map.id) {
+            None => Keeper::Sockets,
+            Some(link) => match files.get(link) {
+                Some(file) => Keeper::File(file.clone()),
+                None => holder(*link).map_or(Keeper::Unknown, Keeper::Process),
+            },
+        };
+        found.push(Registered {
+            name,
+            scheme: own.scheme.clone(),
+            parameters: parameters::text(&own.scheme, own.given, &own.parameters),
+            handover: own.law.clone(),
+            keeper,
+        });
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+/// How often, and how far apart, it is looked whether what was asked to end has ended: three seconds in all.
+const LOOKS: u32 = 600;
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Unloads the scheme that is registered as `name`: removes its file, or asks the process that keeps it to end.
+///
+/// # Errors
+/// A name that no scheme has, and one that something else keeps.
+pub fn unload(name: &str) -> Result<(), KernelError> {
+    let all = list()?;
+    let registered = all.iter().find(|one| one.name == name && one.keeper != Keeper::Sockets);
+    let Some(registered) = registered else {
+        let loaded: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
+        let loaded = if loaded.is_empty() {
+            "none is loaded".to_owned()
+        } else {
+            format!("loaded are {}", loaded.join(", "))
+        };
+        return Err(KernelError::NotLoaded { name: name.to_owned(), loaded });
+    };
+    let held = |why: &str| KernelError::Held { name: name.to_owned(), why: why.to_owned() };
+    match &registered.keeper {
+        Keeper::File(file) => {
+            fs::remove_file(file).map_err(KernelError::io(file))?;
+            pins::tidy();
+        }
+        Keeper::Process(process) => kill(Pid::from_raw(*process), Signal::SIGTERM)
+            .map_err(|error| KernelError::system(&format!("process {process}"), &error))?,
+        Keeper::Unknown | Keeper::Sockets => {
+            return Err(held("no process or file that could be found keeps it"));
+        }
+    }
+    for _ in 0..LOOKS {
+        if !names::available()?.iter().any(|other| other == name) {
+            return Ok(());
+        }
+        sleep(LOOK);
+    }
+    Err(held("what keeps it does not end"))
+}
+
+/// The value of a map with one entry.
+fn value(id: u32) -> Option<Vec<u8>> {
+    let map = MapHandle::from_map_id(id).ok()?;
+    map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()?
+}
+
+/// The links of congestion controls, by the number of the map.
+fn links() -> BTreeMap<u32, u32> {
+    let each = LinkInfoIter::default().filter_map(|link| match link.info {
+        LinkTypeInfo::StructOps(of) => Some((of.map_id, link.id)),
+        _ => None,
+    });
+    each.collect()
+}
+
+/// The process that has a descriptor of a link, this one left out.
+fn holder(link: u32) -> Option<i32> {
+    let wanted = format!("link_id:\t{link}");
+    let own = std::process::id();
+    let processes = fs::read_dir("/proc").ok()?.flatten();
+    let processes = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    for process in processes.filter(|process| *process != own) {
+        for entry in fs::read_dir(format!("/proc/{process}/fdinfo")).into_iter().flatten().flatten() {
+            let info = fs::read_to_string(entry.path()).unwrap_or_default();
+            if info.lines().any(|line| line == wanted) {
+                return i32::try_from(process).ok();
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,113 @@
+//! What is set in an object before it is loaded: `struct settings` of `kernel/bpf/c/settings.h`, byte for byte.
+
+use crate::error::KernelError;
+
+/// The section, which libbpf makes a map of.
+pub(crate) const SECTION: &str = ".rodata.settings";
+/// The room for a name in `tcp_congestion_ops`, with a zero at the end.
+pub(crate) const NAME_ROOM: usize = 16;
+const SCHEME: usize = NAME_ROOM;
+const SCHEME_ROOM: usize = 32;
+const LAW: usize = SCHEME + SCHEME_ROOM;
+const TRACED: usize = LAW + NAME_ROOM;
+const GIVEN: usize = TRACED + 4;
+const VALUES: usize = GIVEN + 4;
+/// As many parameters as a scheme can have.
+pub(crate) const PARAMETERS: usize = 16;
+pub(crate) const SIZE: usize = VALUES + 8 * PARAMETERS;
+
+/// The settings of one loaded object.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Settings {
+    /// The name under which the congestion control is registered.
+    pub(crate) name: String,
+    /// The scheme.
+    pub(crate) scheme: String,
+    /// The congestion control to hand over to.
+    pub(crate) law: String,
+    /// Whether events go to the ring buffer.
+    pub(crate) is_traced: bool,
+    /// Bit i is set if parameter i was given.
+    pub(crate) given: u32,
+    /// The parameters in the registry's order; see `settings.h`.
+    pub(crate) parameters: [u64; PARAMETERS],
+}
+
+impl Settings {
+    /// The settings with which an object was built.
+    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; SIZE] = bytes.try_into().ok()?;
+        let word = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let mut parameters = [0; PARAMETERS];
+        for (parameter, eight) in parameters.iter_mut().zip(bytes[VALUES..].chunks_exact(8)) {
+            *parameter = u64::from_ne_bytes(eight.try_into().ok()?);
+        }
+        Some(Self {
+            name: text(&bytes[..SCHEME])?,
+            scheme: text(&bytes[SCHEME..LAW])?,
+            law: text(&bytes[LAW..TRACED])?,
+            is_traced: word(TRACED) != 0,
+            given: word(GIVEN),
+            parameters,
+        })
+    }
+
+    /// Writes the settings over those of an object.
+    pub(crate) fn write(&self, bytes: &mut [u8]) -> Result<(), KernelError> {
+        if bytes.len() != SIZE {
+            return Err(KernelError::Foreign);
+        }
+        put(&mut bytes[..SCHEME], &self.name)?;
+        put(&mut bytes[SCHEME..LAW], &self.scheme)?;
+        put(&mut bytes[LAW..TRACED], &self.law)?;
+        bytes[TRACED..GIVEN].copy_from_slice(&u32::from(self.is_traced).to_ne_bytes());
+        bytes[GIVEN..VALUES].copy_from_slice(&self.given.to_ne_bytes());
+        for (eight, parameter) in bytes[VALUES..].chunks_exact_mut(8).zip(self.parameters) {
+            eight.copy_from_slice(&parameter.to_ne_bytes());
+        }
+        Ok(())
+    }
+}
+
+/// The text up to the first zero, of which there is one.
+pub(crate) fn text(bytes: &[u8]) -> Option<String> {
+    let end = bytes.iter().position(|byte| *byte == 0)?;
+    String::from_utf8(bytes[..end].to_vec()).ok()
+}
+
+/// Writes a text and zeros behind it.
+pub(crate) fn put(place: &mut [u8], word: &str) -> Result<(), KernelError> {
+    if word.len() >= place.len() {
+        return Err(KernelError::Name { name: word.to_owned() });
+    }
+    place.fill(0);
+    place[..word.len()].copy_from_slice(word.as_bytes());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_as_they_were_written() {
+        let mut parameters = [0; PARAMETERS];
+        parameters[0] = u64::MAX;
+        parameters[15] = 7;
+        let settings = Settings {
+            name: "ff_hystart_lnx".to_owned(),
+            scheme: "hystart-linux".to_owned(),
+            law: "bbr".to_owned(),
+            is_traced: true,
+            given: 0x8001,
+            parameters,
+        };
+        let mut bytes = [0xff; SIZE];
+        settings.write(&mut bytes).expect("they fit");
+        assert_eq!(Settings::read(&bytes), Some(settings.clone()));
+        assert_eq!(Settings::read(&bytes[1..]), None);
+        assert!(settings.write(&mut bytes[1..]).is_err());
+        let long = Settings { name: "ff_0123456789abc".to_owned(), ..settings };
+        assert!(long.write(&mut bytes).is_err(), "sixteen letters leave no room for the zero");
+    }
+}
