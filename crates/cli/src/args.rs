@@ -11,6 +11,7 @@ use clap_complete::Shell;
 use firstflight_inspect::SeenAt;
 
 use crate::compare;
+use crate::kernel::KernelCommand;
 use crate::keys::{PathKeys, RealKeys, RunKeys};
 use crate::model::ModelCommand;
 
@@ -46,6 +47,8 @@ pub(crate) enum Command {
     Emulate(Box<Emulate>),
     /// Compare schemes in the simulator, on sockets and in this kernel's TCP, over one path.
     Compare(Box<Compare>),
+    /// Load schemes into this machine's TCP, list and unload them, and run programs with them.
+    Kernel(KernelCommand),
     /// Print completions for a shell.
     Completions {
         /// The shell.
@@ -56,7 +59,7 @@ pub(crate) enum Command {
 }
 
 /// Commands that the design names and that are not built yet. Naming one is an error that says so.
-pub(crate) const NOT_BUILT: [&str; 1] = ["paper"];
+pub(crate) const NOT_BUILT: [&str; 2] = ["paper", "watch"];
 
 #[derive(Args, Debug)]
 pub(crate) struct Race {

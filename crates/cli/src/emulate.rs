@@ -40,6 +40,8 @@ struct Order {
     commands: [Vec<OsString>; 2],
     duration: Option<Span>,
     limit: Option<Span>,
+    /// The congestion control that is the sending host's default, in place of the machine's.
+    congestion_control: Option<String>,
 }
 
 /// `firstflight emulate`.
@@ -49,10 +51,26 @@ pub(crate) fn emulate(options: &Emulate, registry: Registry, arguments: &[String
     return running::run(options, order, arguments);
     #[cfg(not(target_os = "linux"))]
     {
-        let Order { scenario, given, commands, duration, limit } = order;
-        drop((scenario, given, commands, duration, limit));
+        let Order { scenario, given, commands, duration, limit, congestion_control } = order;
+        drop((scenario, given, commands, duration, limit, congestion_control));
         Err(Failure::usage("emulate: real packets are emulated on Linux only; `race` simulates the path"))
     }
+}
+
+/// `firstflight emulate` with a congestion control as the sending host's default. `load` gives its name, and what is kept until
+/// the run is over; it is called once the options have been found good.
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+pub(crate) fn emulate_with<Kept>(
+    options: &Emulate,
+    registry: Registry,
+    arguments: &[String],
+    load: impl FnOnce() -> Result<(String, Kept), Failure>,
+) -> Result<(), Failure> {
+    let order = order(options, registry, arguments)?;
+    let (name, kept) = load()?;
+    let result = running::run(options, Order { congestion_control: Some(name), ..order }, arguments);
+    drop(kept);
+    result
 }
 
 fn order(options: &Emulate, registry: Registry, arguments: &[String]) -> Result<Order, Failure> {
@@ -101,6 +119,7 @@ fn order(options: &Emulate, registry: Registry, arguments: &[String]) -> Result<
         commands: if *shell { [shell_of_user(), Vec::new()] } else { two(commands)? },
         duration: all.duration,
         limit: all.limit,
+        congestion_control: None,
     })
 }
 

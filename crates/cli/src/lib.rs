@@ -16,6 +16,7 @@ mod failure;
 mod help;
 mod inspect;
 mod interrupt;
+mod kernel;
 mod keys;
 mod model;
 mod output;
@@ -73,6 +74,7 @@ fn carry_out(registry: Registry, line: &CommandLine) -> Result<(), Failure> {
         Command::Inspect(options) => inspect::inspect(&options, &line.shown),
         Command::Emulate(options) => emulate::emulate(&options, registry, &line.shown),
         Command::Compare(options) => compare::compare(&options, registry, &line.shown),
+        Command::Kernel(command) => kernel::kernel(&command, registry, &line.shown),
         Command::Completions { shell } => output::print(&documents::completions(shell, line.program())?),
         Command::Man(asked) => documents::manual(&asked, line),
     }

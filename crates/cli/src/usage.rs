@@ -64,7 +64,8 @@ pub(crate) fn parse(line: &CommandLine) -> Result<Usage, Failure> {
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Usage::Text(error.render().to_string())),
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-                Err(Failure::usage(format!("no command given; there are {}", commands())))
+                let there = commands_of(&command_of(&line.shown));
+                Err(Failure::usage(format!("no command given; there are {there}")))
             }
             _ => Err(explain(&error, &line.shown)),
         },
@@ -84,7 +85,8 @@ fn explain(error: &clap::Error, arguments: &[String]) -> Failure {
         } else if NOT_BUILT.contains(&name.as_str()) {
             format!("`{name}` is not built yet; there are {}", commands())
         } else {
-            let hint = near(&Cli::command()).unwrap_or_else(|| format!("there are {}", commands()));
+            let here = command_of(arguments);
+            let hint = near(&here).unwrap_or_else(|| format!("there are {}", commands_of(&here)));
             format!("unknown command `{name}`; {hint}")
         };
         return Failure::usage(message).at(Place::argument(arguments, &name));
@@ -176,7 +178,10 @@ fn texts(error: &clap::Error, kind: ContextKind) -> Vec<String> {
 }
 
 fn commands() -> String {
-    let command = Cli::command();
+    commands_of(&Cli::command())
+}
+
+fn commands_of(command: &Command) -> String {
     let names: Vec<_> =
         command.get_subcommands().map(|command| format!("`{}`", command.get_name())).collect();
     names.join(", ")

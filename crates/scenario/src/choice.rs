@@ -228,6 +228,16 @@ impl SchemeChoice {
         Self { entry: Self::slow_start().entry, label: None, settings: Vec::new(), ..self.clone() }
     }
 
+    /// The parameters that were set, in the order in which they were given.
+    pub fn settings(&self) -> &[(&'static str, Value)] {
+        &self.settings
+    }
+
+    /// The keys of the path that this choice sets for its own flows.
+    pub fn own_keys(&self) -> impl Iterator<Item = &'static str> {
+        self.own_text.iter().map(|(key, _)| *key)
+    }
+
     /// Whether this parameter was set.
     pub(crate) fn sets(&self, name: &str) -> bool {
         self.settings.iter().any(|(set, _)| *set == name)

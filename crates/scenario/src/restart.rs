@@ -45,6 +45,11 @@ impl RestartChoice {
         Self { entry, settings: Vec::new() }
     }
 
+    /// The parameters that were set, in the order in which they were given.
+    pub fn settings(&self) -> &[(&'static str, Value)] {
+        &self.settings
+    }
+
     /// Builds the policy.
     ///
     /// # Errors

@@ -4,7 +4,8 @@
  * Rust, linked in as bitcode: `SCHEME.begin` and `SCHEME.hear`. Once start-up is over the socket goes to a congestion control
  * of the kernel, `settings.law`, with window, threshold and rate.
  *
- * Built once for each scheme: SCHEME is its name, and STORED is set if its state is too large for a socket's private area.
+ * Built twice for each scheme: for kernels from 6.10 on, and with BEFORE_6_10 for 6.1 and its like. SCHEME is its name, and STORED
+ * is set if its state is too large for a socket's private area.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -293,8 +294,15 @@ static __always_inline void hand_over(struct sock *sk)
 	bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, (void *)settings.law, sizeof(settings.law));
 }
 
+#ifdef BEFORE_6_10
+/* Flags do not come with the ACK; a socket enters CWR for other reasons than marks too, such as a full queue of its own. */
+SEC("struct_ops/cong_control") void BPF_PROG(ff_cong_control, struct sock *sk, const struct rate_sample *rs)
+{
+	int flag = FLAG_ECE;
+#else
 SEC("struct_ops/cong_control") void BPF_PROG(ff_cong_control, struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
 {
+#endif
 	struct tcp_sock *tp = tcp(sk);
 	struct reader *r = reader(sk);
 	u8 now = BPF_CORE_READ_BITFIELD(icsk(sk), icsk_ca_state);
@@ -328,7 +336,13 @@ SEC("struct_ops/cong_control") void BPF_PROG(ff_cong_control, struct sock *sk, u
 	hand_over(sk);
 }
 
-SEC(".struct_ops.link") struct tcp_congestion_ops ops = {
+/* Kernels before 6.4 know no links. */
+#ifdef BEFORE_6_10
+SEC(".struct_ops")
+#else
+SEC(".struct_ops.link")
+#endif
+struct tcp_congestion_ops ops = {
 	.name = "ff_scheme",
 	.flags = TCP_CONG_NON_RESTRICTED,
 	.init = (void *)ff_init,

@@ -9,6 +9,10 @@
 /* As many parameters as a scheme has, and some more. */
 #define PARAMETERS 16
 
+#ifndef READS
+#define READS 0
+#endif
+
 struct settings {
 	/* The name under which the congestion control is registered, and the scheme's: what a list of loaded objects reads. */
 	char name[16];
@@ -19,6 +23,8 @@ struct settings {
 	u32 traced;
 	/* Bit i is set if the user set parameter i. */
 	u32 given;
+	/* How many of the parameters the scheme of this object reads; 0 of one that has its defaults built in. */
+	u32 reads, pad;
 	/*
 	 * The parameters in the order of the registry's list, those not given at their defaults: a count, nanoseconds, bits a
 	 * second, bytes, millionths, or the place of a word among the words of the parameter.
@@ -30,6 +36,7 @@ const volatile struct settings settings SEC(".rodata.settings") = {
 	.name = "ff_scheme",
 	.scheme = SCHEME,
 	.law = "cubic",
+	.reads = READS,
 };
 
 #endif

@@ -91,7 +91,7 @@ pub fn load_object(object: &[u8], order: &Order<'_>) -> Result<Loaded, KernelErr
     if !available.iter().any(|other| other == handover.name()) {
         return Err(KernelError::NoLaw { law: handover.name(), available: available.join(", ") });
     }
-    libbpf_rs::set_print(Some((PrintLevel::Info, listen)));
+    hush();
     let mut open = ObjectBuilder::default()
         .open_memory(object)
         .map_err(|error| KernelError::system(&format!("the object of {scheme}"), &error))?;
@@ -175,7 +175,13 @@ fn configure(open: &mut OpenObject, settings: &Settings) -> Result<(), KernelErr
             put(data.ok_or(KernelError::Foreign)?, &settings.name)?;
             named = true;
         } else if map.name() == SECTION {
-            settings.write(map.initial_value_mut().ok_or(KernelError::Foreign)?)?;
+            let block = map.initial_value_mut().ok_or(KernelError::Foreign)?;
+            if settings.given >> Settings::reads(block).unwrap_or(0).min(31) != 0 {
+                let why =
+                    "its object has the scheme's default parameters built in, and none can be set".to_owned();
+                return Err(KernelError::Impossible { scheme: settings.scheme.clone(), why });
+            }
+            settings.write(block)?;
             set = true;
         }
     }
@@ -184,6 +190,11 @@ fn configure(open: &mut OpenObject, settings: &Settings) -> Result<(), KernelErr
 
 /// What libbpf said: the verifier's last lines are in it.
 static SAID: Mutex<String> = Mutex::new(String::new());
+
+/// Has libbpf say what it says to [`SAID`], and not to standard error.
+pub(crate) fn hush() {
+    libbpf_rs::set_print(Some((PrintLevel::Info, listen)));
+}
 
 #[expect(clippy::needless_pass_by_value, reason = "libbpf-rs wants it so")]
 fn listen(_: PrintLevel, message: String) {

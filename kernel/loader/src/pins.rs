@@ -9,6 +9,7 @@ use libbpf_rs::Link;
 use nix::mount::{MsFlags, mount, umount};
 
 use crate::error::KernelError;
+use crate::names;
 
 /// Where systems have their BPF file system, and our folder in it.
 const SYSTEMS: (&str, &str) = ("/sys/fs/bpf", "/sys/fs/bpf/firstflight");
@@ -34,9 +35,9 @@ pub(crate) fn path_for(name: &str) -> Result<PathBuf, KernelError> {
 pub(crate) fn by_link() -> BTreeMap<u32, PathBuf> {
     let mut files = BTreeMap::new();
     for folder in [SYSTEMS.1, OWN] {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            if let Ok(info) = Link::open(entry.path()).and_then(|link| link.info()) {
-                files.insert(info.id, entry.path());
+        for entry in ours(folder) {
+            if let Ok(info) = Link::open(&entry).and_then(|link| link.info()) {
+                files.insert(info.id, entry);
             }
         }
     }
@@ -46,13 +47,20 @@ pub(crate) fn by_link() -> BTreeMap<u32, PathBuf> {
 /// Removes folders and file systems of ours that keep nothing. What is in use stays.
 pub(crate) fn tidy() {
     fs::remove_dir(SYSTEMS.1).ok();
-    let is_empty = fs::read_dir(OWN).is_ok_and(|mut entries| entries.next().is_none());
-    if is_empty {
+    if Path::new(OWN).is_dir() && ours(OWN).next().is_none() {
         if is_bpf(OWN) {
             umount(OWN).ok();
         }
         fs::remove_dir(OWN).ok();
     }
+}
+
+/// The files of a folder that keep links. The kernel may have put files of its own beside them.
+fn ours(folder: &str) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.filter(|path| {
+        path.file_name().and_then(|name| name.to_str()).is_some_and(|name| names::check(name).is_ok())
+    })
 }
 
 /// Whether a BPF file system is mounted there.

@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 
 use crate::error::KernelError;
 use crate::settings::{NAME_ROOM, SECTION, SIZE, Settings, text};
-use crate::{machine, names, parameters, pins};
+use crate::{load, machine, names, parameters, pins};
 
 /// A scheme that the kernel has.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,6 +49,7 @@ pub enum Keeper {
 /// Missing rights, a kernel that cannot have any.
 pub fn list() -> Result<Vec<Registered>, KernelError> {
     machine::check_rights()?;
+    load::hush();
     let layout = machine::layout()?;
     let maps: Vec<MapInfo> = MapInfoIter::default().collect();
     // The kernel cuts names to fifteen characters.

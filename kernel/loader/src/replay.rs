@@ -1,7 +1,13 @@
 //! Holds the native scheme to a trace of a kernel: the facts of each event must lead to the same decision.
 
 #[path = "../../bpf/src/hosted.rs"]
-#[expect(clippy::inline_always, clippy::cast_possible_truncation, unreachable_pub, dead_code, reason = "written for BPF")]
+#[expect(
+    clippy::inline_always,
+    clippy::cast_possible_truncation,
+    unreachable_pub,
+    dead_code,
+    reason = "written for BPF"
+)]
 mod hosted;
 
 use std::collections::HashMap;

@@ -11,7 +11,8 @@ const SCHEME_ROOM: usize = 32;
 const LAW: usize = SCHEME + SCHEME_ROOM;
 const TRACED: usize = LAW + NAME_ROOM;
 const GIVEN: usize = TRACED + 4;
-const VALUES: usize = GIVEN + 4;
+const READS: usize = GIVEN + 4;
+const VALUES: usize = READS + 8;
 /// As many parameters as a scheme can have.
 pub(crate) const PARAMETERS: usize = 16;
 pub(crate) const SIZE: usize = VALUES + 8 * PARAMETERS;
@@ -52,6 +53,12 @@ impl Settings {
         })
     }
 
+    /// How many parameters the scheme of an object reads.
+    pub(crate) fn reads(bytes: &[u8]) -> Option<u32> {
+        let word = bytes.get(READS..READS + 4)?;
+        Some(u32::from_ne_bytes(word.try_into().ok()?))
+    }
+
     /// Writes the settings over those of an object.
     pub(crate) fn write(&self, bytes: &mut [u8]) -> Result<(), KernelError> {
         if bytes.len() != SIZE {
@@ -61,7 +68,7 @@ impl Settings {
         put(&mut bytes[SCHEME..LAW], &self.scheme)?;
         put(&mut bytes[LAW..TRACED], &self.law)?;
         bytes[TRACED..GIVEN].copy_from_slice(&u32::from(self.is_traced).to_ne_bytes());
-        bytes[GIVEN..VALUES].copy_from_slice(&self.given.to_ne_bytes());
+        bytes[GIVEN..READS].copy_from_slice(&self.given.to_ne_bytes());
         for (eight, parameter) in bytes[VALUES..].chunks_exact_mut(8).zip(self.parameters) {
             eight.copy_from_slice(&parameter.to_ne_bytes());
         }

@@ -17,6 +17,8 @@ pub(super) struct Told<'a> {
     /// What was given of the path.
     pub(super) given: &'a [(&'static str, String)],
     pub(super) sender: Side,
+    /// The congestion control that was made the sending host's default.
+    pub(super) congestion_control: Option<&'a str>,
     pub(super) commands: &'a [Vec<OsString>; 2],
     pub(super) done: &'a Done,
 }
@@ -29,6 +31,9 @@ struct Line<'a> {
     path: serde_json::Map<String, serde_json::Value>,
     seed: u64,
     sender: &'a str,
+    /// The congestion control that was made the sending host's default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    congestion_control: Option<&'a str>,
     /// Whether the run does not count: packets were too late, or were lost beside the path.
     void: bool,
     /// The time zero of the path, in nanoseconds since 1970, as the log has it.
@@ -67,6 +72,7 @@ impl Told<'_> {
             path: self.settings().map(|(key, text)| (key.to_owned(), text.into())).collect(),
             seed: self.scenario.seed,
             sender: self.sender.name(),
+            congestion_control: self.congestion_control,
             void: self.done.is_void(),
             began_unix_ns: self.done.began,
             duration_s: self.seconds(),
@@ -133,6 +139,9 @@ impl Told<'_> {
         let (from, to) = (self.sender.name(), self.sender.other().name());
         let mut line = |line: String| text.extend([human::printable(&line), "\n".to_owned()]);
         line(format!("Path: {path}; {from} to {to}; {}", human::seconds(self.seconds())));
+        if let Some(name) = self.congestion_control {
+            line(format!("Congestion control of {from}: {name}"));
+        }
         for side in Side::BOTH {
             line(format!("{}: {}", side.name(), self.told_of(side)));
         }

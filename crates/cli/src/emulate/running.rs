@@ -1,5 +1,6 @@
 //! Runs what was ordered, and says what it came to.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
 
@@ -16,7 +17,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 
 pub(super) fn run(options: &Emulate, order: Order, arguments: &[String]) -> Result<(), Failure> {
-    let Order { scenario, given, commands, duration, limit } = order;
+    let Order { scenario, given, commands, duration, limit, congestion_control } = order;
     let sender = match options.sender {
         Sender::A => Side::A,
         Sender::B => Side::B,
@@ -29,7 +30,10 @@ pub(super) fn run(options: &Emulate, order: Order, arguments: &[String]) -> Resu
     let job = Job {
         path,
         scenario: &scenario,
-        commands: commands.clone(),
+        commands: match &congestion_control {
+            Some(name) => with_default(name, sender, &commands),
+            None => commands.clone(),
+        },
         listens: LISTENS,
         timing: match (duration, limit) {
             (Some(span), _) => Timing::Duration(span),
@@ -50,7 +54,15 @@ pub(super) fn run(options: &Emulate, order: Order, arguments: &[String]) -> Resu
         RunError::Refused(_) | RunError::Command { .. } => Failure::usage(error),
         RunError::System { .. } => Failure::write(error),
     })?;
-    let told = Told { scenario: &scenario, given: &given, sender, commands: &commands, done: &done };
+    let congestion_control = congestion_control.as_deref();
+    let told = Told {
+        scenario: &scenario,
+        given: &given,
+        sender,
+        congestion_control,
+        commands: &commands,
+        done: &done,
+    };
     if options.json {
         output::print(&told.json().map_err(Failure::write)?)?;
     } else {
@@ -73,6 +85,15 @@ pub(super) fn run(options: &Emulate, order: Order, arguments: &[String]) -> Resu
         }
     }
     verdict(&done, options.shell)
+}
+
+/// The commands, with `name` as the default congestion control of the sender's namespace before its command starts.
+fn with_default(name: &str, sender: Side, commands: &[Vec<OsString>; 2]) -> [Vec<OsString>; 2] {
+    const SET: &str = "printf %s \"$0\" >/proc/sys/net/ipv4/tcp_congestion_control && exec \"$@\"";
+    let mut commands = commands.clone();
+    let words = ["/bin/sh", "-c", SET, name].map(OsString::from);
+    commands[sender as usize].splice(..0, words);
+    commands
 }
 
 /// Whether the run counts, and its commands did what they were to do.

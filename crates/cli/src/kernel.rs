@@ -1,0 +1,119 @@
+//! `firstflight kernel`: schemes in Linux's TCP. What it does is there with the feature `kernel` only; what it takes is there
+//! always, so that help and manual are the same.
+
+use clap::{Args, Subcommand, ValueEnum};
+use firstflight::registry::Registry;
+
+use crate::args::Emulate;
+use crate::failure::Failure;
+
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+mod acting;
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+mod choosing;
+
+/// `firstflight kernel`.
+#[derive(Args, Debug)]
+#[command(disable_help_subcommand = true)]
+pub(crate) struct KernelCommand {
+    #[command(subcommand)]
+    request: Request,
+}
+
+#[derive(Subcommand, Debug)]
+enum Request {
+    /// Load a scheme, as long as the command runs or, with --pin, until it is unloaded.
+    Load(Load),
+    /// List the schemes that are loaded, and those that can be.
+    List(List),
+    /// Unload a scheme.
+    Unload(Unload),
+    /// Load a scheme, run programs at the two ends of an emulated path with it, and unload it.
+    Run(Box<Run>),
+}
+
+/// A scheme for the kernel.
+#[derive(Args, Debug)]
+struct Chosen {
+    /// The scheme, with its parameters as in `race --schemes`.
+    #[arg(value_name = "SCHEME[:K=V,...]", allow_hyphen_values = true)]
+    scheme: String,
+    /// The kernel's congestion control that takes over when start-up is over.
+    #[arg(long, value_name = "LAW", default_value = "cubic")]
+    handover: Law,
+    /// The name to register: `ff_` and up to 12 lower-case letters, digits and `_` [the scheme's own].
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    name: Option<String>,
+}
+
+/// A congestion control of the kernel.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum Law {
+    /// CUBIC.
+    Cubic,
+    /// Reno.
+    Reno,
+    /// BBR.
+    Bbr,
+}
+
+#[derive(Args, Debug)]
+struct Load {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// Keep the scheme when the command ends, by a file in the BPF file system.
+    #[arg(long)]
+    pin: bool,
+}
+
+#[derive(Args, Debug)]
+struct List {
+    /// Print only JSON, one line for each scheme that is loaded.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args, Debug)]
+struct Unload {
+    /// The name that is registered, as `list` has it.
+    #[arg(allow_hyphen_values = true)]
+    name: String,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    override_usage = "firstflight kernel run SCHEME[:K=V,...] [OPTIONS] -- CMD_A... -- CMD_B...\n       firstflight kernel run SCHEME[:K=V,...] [OPTIONS] --shell"
+)]
+struct Run {
+    #[command(flatten)]
+    chosen: Chosen,
+    #[command(flatten)]
+    emulate: Emulate,
+}
+
+/// Carries out `firstflight kernel`.
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+pub(crate) fn kernel(
+    command: &KernelCommand,
+    registry: Registry,
+    arguments: &[String],
+) -> Result<(), Failure> {
+    match &command.request {
+        Request::Load(load) => acting::load(load, registry, arguments),
+        Request::List(list) => acting::list(list),
+        Request::Unload(unload) => acting::unload(unload),
+        Request::Run(run) => acting::run(run, registry, arguments),
+    }
+}
+
+/// Says how `firstflight kernel` is had.
+#[cfg(not(all(feature = "kernel", target_os = "linux")))]
+pub(crate) fn kernel(_: &KernelCommand, _: Registry, _: &[String]) -> Result<(), Failure> {
+    let message = if cfg!(target_os = "linux") {
+        "kernel: this firstflight is built without it; `make kernel`, or `cargo build --release -p firstflight-cli \
+         --features kernel`, builds it with libelf and zlib"
+    } else {
+        "kernel: the schemes are loaded into Linux only"
+    };
+    Err(Failure::usage(message))
+}

@@ -1,0 +1,126 @@
+//! Loads, lists, unloads and runs.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use firstflight::registry::Registry;
+use firstflight_kernel::{Keeper, KernelError, Registered};
+use serde::Serialize;
+
+use super::choosing::Choice;
+use super::{List, Load, Run, Unload};
+use crate::emulate;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::output;
+
+/// How often it is looked whether the user interrupted.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// `firstflight kernel load`.
+pub(super) fn load(load: &Load, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
+    let choice = Choice::of(&load.chosen, registry, arguments)?;
+    let name = choice.name();
+    // Before the scheme is registered, so that an interrupt ends it in order from then on.
+    let interrupt = Interrupt::listen();
+    let loaded = firstflight_kernel::load(&choice.order(&name)).map_err(refused)?;
+    let said = format!("{name} is registered: {}, then {}", choice.scheme, choice.handover.name());
+    if load.pin {
+        let file = loaded.pin().map_err(refused)?;
+        let file = file.display();
+        return output::print_words(&format!(
+            "{said}; {file} keeps it until `firstflight kernel unload {name}`\n"
+        ));
+    }
+    output::print_words(&format!("{said}; until this command ends (Ctrl-C)\n"))?;
+    while !interrupt.happened() {
+        sleep(LOOK);
+    }
+    Ok(())
+}
+
+/// `firstflight kernel run`.
+pub(super) fn run(run: &Run, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
+    let choice = Choice::of(&run.chosen, registry, arguments)?;
+    emulate::emulate_with(&run.emulate, registry, arguments, || {
+        let name = choice.free_name().map_err(refused)?;
+        let loaded = firstflight_kernel::load(&choice.order(&name)).map_err(refused)?;
+        Ok((name, loaded))
+    })
+}
+
+/// `firstflight kernel unload`.
+pub(super) fn unload(unload: &Unload) -> Result<(), Failure> {
+    firstflight_kernel::unload(&unload.name).map_err(refused)?;
+    output::print_words(&format!("{} is unloaded\n", unload.name))
+}
+
+/// A loaded scheme, as `--json` gives it.
+#[derive(Serialize)]
+struct Line<'a> {
+    name: &'a str,
+    scheme: &'a str,
+    params: &'a str,
+    handover: &'a str,
+    /// What keeps it: a file, a process, sockets alone, or something that is not known.
+    kept_by: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process: Option<i32>,
+}
+
+/// `firstflight kernel list`.
+pub(super) fn list(list: &List) -> Result<(), Failure> {
+    let all = firstflight_kernel::list().map_err(refused)?;
+    if list.json {
+        let lines: Vec<Line<'_>> = all.iter().map(Line::of).collect();
+        let mut out = Vec::new();
+        firstflight_report::json::write_lines(&mut out, &lines).map_err(Failure::write)?;
+        return output::print_bytes(&out);
+    }
+    output::print(&table(&all))?;
+    let can: Vec<&str> = firstflight_kernel::schemes().collect();
+    let can = if can.is_empty() { "none: this program has no objects".to_owned() } else { can.join(", ") };
+    output::print_words(&format!("Can be loaded: {can}\n"))
+}
+
+impl<'a> Line<'a> {
+    fn of(one: &'a Registered) -> Self {
+        let (kept_by, file, process) = match &one.keeper {
+            Keeper::File(file) => ("file", Some(file.display().to_string()), None),
+            Keeper::Process(process) => ("process", None, Some(*process)),
+            Keeper::Sockets => ("sockets", None, None),
+            Keeper::Unknown => ("unknown", None, None),
+        };
+        let Registered { name, scheme, parameters, handover, .. } = one;
+        Self { name, scheme, params: parameters, handover, kept_by, file, process }
+    }
+}
+
+fn table(all: &[Registered]) -> String {
+    if all.is_empty() {
+        return "No scheme is loaded.\n".to_owned();
+    }
+    let scheme = |one: &Registered| match one.parameters.as_str() {
+        "" => one.scheme.clone(),
+        parameters => format!("{}:{parameters}", one.scheme),
+    };
+    let wide = all.iter().map(|one| scheme(one).len()).chain([6]).max().unwrap_or(0);
+    let mut out = format!("{:<15}  {:<wide$}  {:<8}  kept by\n", "name", "scheme", "handover");
+    for one in all {
+        let keeper = match &one.keeper {
+            Keeper::File(file) => file.display().to_string(),
+            Keeper::Process(process) => format!("process {process}"),
+            Keeper::Sockets => "sockets or namespaces alone; not registered any more".to_owned(),
+            Keeper::Unknown => "a descriptor of a process that is not seen".to_owned(),
+        };
+        out += &format!("{:<15}  {:<wide$}  {:<8}  {keeper}\n", one.name, scheme(one), one.handover);
+    }
+    out
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err gives")]
+fn refused(error: KernelError) -> Failure {
+    Failure::usage(error)
+}

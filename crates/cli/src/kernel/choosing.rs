@@ -1,0 +1,136 @@
+//! From the words of the command line to what is to be loaded.
+
+use firstflight::registry::{Registry, Value};
+use firstflight_kernel::{Handover, KernelError, NAMES, OFFERS, Order, name_of, schemes};
+use firstflight_scenario::ByName;
+use firstflight_scenario::suggest::{SCHEMES, meant};
+
+use super::{Chosen, Law};
+use crate::failure::{Failure, Place};
+
+/// A scheme or restart policy that was chosen, as the registry reads it.
+pub(super) struct Choice {
+    pub(super) scheme: &'static str,
+    pub(super) parameters: Vec<(&'static str, Value)>,
+    pub(super) handover: Handover,
+    /// The name, if one was given.
+    name: Option<String>,
+}
+
+impl Choice {
+    /// Reads a scheme with its parameters by the rules of `race --schemes`, and a restart policy by the same.
+    pub(super) fn of(chosen: &Chosen, registry: Registry, arguments: &[String]) -> Result<Self, Failure> {
+        let text = &chosen.scheme;
+        let refuse = |message: String| Failure::usage(message).at(Place::argument(arguments, text));
+        let name = text.split([':', ',', '/']).next().unwrap_or_default().trim();
+        let (scheme, parameters) = if registry.scheme(name).is_none() && registry.restart(name).is_some() {
+            policy(registry, text).map_err(refuse)?
+        } else if registry.scheme(name).is_some() {
+            scheme(registry, text).map_err(refuse)?
+        } else {
+            return Err(refuse(unknown(name)));
+        };
+        if !schemes().any(|other| other == scheme) {
+            return Err(refuse(cannot_be_hosted(registry, scheme, &parameters)));
+        }
+        if let Some(name) = &chosen.name {
+            firstflight_kernel::check_name(name).map_err(|error| {
+                Failure::usage(format!("--name: {error}")).at(Place::value(arguments, "--name", name))
+            })?;
+        }
+        Ok(Self { scheme, parameters, handover: handover(chosen.handover), name: chosen.name.clone() })
+    }
+
+    /// The name to register: the one that was given, or the scheme's own.
+    pub(super) fn name(&self) -> String {
+        let own = || name_of(self.scheme).unwrap_or_default().to_owned();
+        self.name.clone().unwrap_or_else(own)
+    }
+
+    /// A name that is free: the one that was given, the scheme's own, or one made up.
+    pub(super) fn free_name(&self) -> Result<String, KernelError> {
+        let taken = firstflight_kernel::available()?;
+        let is_free = |name: &String| !taken.contains(name);
+        let made_up = (1..1000).map(|number| format!("ff_run_{number}"));
+        let own = Some(self.name()).filter(|name| self.name.is_some() || is_free(name));
+        Ok(own.or_else(|| made_up.into_iter().find(is_free)).unwrap_or_default())
+    }
+
+    /// What is to be loaded, as `name`.
+    pub(super) fn order<'a>(&'a self, name: &'a str) -> Order<'a> {
+        let Self { scheme, parameters, handover, .. } = self;
+        Order { scheme, parameters, name, handover: *handover, is_traced: false }
+    }
+}
+
+type Read = (&'static str, Vec<(&'static str, Value)>);
+
+fn scheme(registry: Registry, text: &str) -> Result<Read, String> {
+    let choices = registry.parse_choices(text).map_err(|error| error.to_string())?;
+    let [choice] = choices.as_slice() else {
+        return Err(format!("one scheme is wanted, and `{text}` is {}", choices.len()));
+    };
+    if let Some(key) = choice.own_keys().next() {
+        return Err(format!(
+            "{}: {key} is decided by the kernel; behind the scheme its own parameters may stand",
+            choice.entry.name
+        ));
+    }
+    if choice.label.is_some() {
+        return Err(format!(
+            "{}: as= labels a row of a race; --name is the name in the kernel",
+            choice.entry.name
+        ));
+    }
+    Ok((choice.entry.name, choice.settings().to_vec()))
+}
+
+/// A restart policy, whose parameters `race --restart` parts by slashes.
+fn policy(registry: Registry, text: &str) -> Result<Read, String> {
+    let policies =
+        registry.parse_restarts(&text.replace([':', ','], "/")).map_err(|error| error.to_string())?;
+    match policies.as_slice() {
+        [choice] => Ok((choice.entry.name, choice.settings().to_vec())),
+        _ => Err(format!("one restart policy is wanted, and `{text}` is several")),
+    }
+}
+
+fn unknown(name: &str) -> String {
+    let known: Vec<&str> = NAMES.iter().map(|(scheme, _)| *scheme).collect();
+    let hint = meant(name, SCHEMES, known.iter().copied()).unwrap_or_else(|| {
+        format!("those that can be loaded are {}", schemes().collect::<Vec<_>>().join(", "))
+    });
+    format!("unknown scheme `{name}`; {hint}")
+}
+
+/// Why there is no object of a scheme.
+fn cannot_be_hosted(registry: Registry, scheme: &str, parameters: &[(&'static str, Value)]) -> String {
+    let missing = match (registry.scheme(scheme), registry.restart(scheme)) {
+        (Some(entry), _) => entry.check(parameters, OFFERS).err(),
+        (None, Some(entry)) => entry.check(OFFERS).err(),
+        (None, None) => None,
+    };
+    let there = schemes().collect::<Vec<_>>().join(", ");
+    match missing {
+        Some(missing) => format!("{missing}; those that can be loaded are {there}"),
+        None if NAMES.iter().all(|(name, _)| *name != scheme) => {
+            format!(
+                "{scheme} is no scheme of this repository, and has no object; those that have one are {there}"
+            )
+        }
+        None if there.is_empty() => {
+            format!(
+                "{scheme} has no object in this program, which was built without any; `make kernel` builds them"
+            )
+        }
+        None => format!("{scheme} has no object; those that have one are {there}"),
+    }
+}
+
+fn handover(law: Law) -> Handover {
+    match law {
+        Law::Cubic => Handover::Cubic,
+        Law::Reno => Handover::Reno,
+        Law::Bbr => Handover::Bbr,
+    }
+}
