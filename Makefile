@@ -1,9 +1,11 @@
 # demo: build the release and race the schemes over the built-in path; figures:
 # draw the figures of the schemes' pages by the commands that stand there; test: every check; bench: how fast; bench-live: how
-# exact emulated paths are in time, how fast sockets are, and how near to the simulator, to be run alone; baseline: instructions per ACK anew,
+# exact emulated paths are in time, how fast sockets are, and how near to the simulator, to be run alone; kernel: the objects for
+# Linux's TCP brought up to the sources, and the release with `firstflight kernel`; bench-kernel: what they cost, to be run alone, as
+# root; baseline: instructions per ACK anew,
 # bench/instructions.csv and docs/costs.md.
 .POSIX:
-.PHONY: demo figures test bench bench-live baseline papers clean
+.PHONY: demo figures test bench bench-live kernel bench-kernel baseline papers clean
 .SILENT:
 
 demo:
@@ -29,6 +31,16 @@ bench-live:
 	python3 bench/emulate.py target/release/firstflight
 	python3 bench/habitats.py target/release/firstflight
 	bash bench/sockets
+
+kernel:
+	bash .ci/tools kernel
+	bash kernel/pack || test $$? -eq 3
+	cargo build --release --locked -p firstflight-cli --features kernel
+
+bench-kernel:
+	bash .ci/tools kernel
+	cargo build --profile quick --locked -p firstflight-cli --features kernel
+	python3 bench/kernel.py target/quick/firstflight
 
 baseline:
 	bash .ci/tools

@@ -108,7 +108,11 @@ fn page(command: &Command, root: &Command) -> Result<String, io::Error> {
 
 fn add_examples(roff: &mut Roff, command: &Command, root: &Command) {
     let program = page_name(root);
-    let name = if page_name(command) == program { PROGRAM } else { command.get_name() };
+    // A page below another's has the name of both: `kernel run` has not the examples of `run`.
+    let name = match page_name(command).strip_prefix(program) {
+        Some("") => PROGRAM,
+        below => below.and_then(|below| below.strip_prefix('-')).unwrap_or_default(),
+    };
     let own = examples::of(name);
     if own.is_empty() {
         return;

@@ -166,6 +166,25 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
             ),
         ],
     ),
+    (
+        "kernel",
+        &[
+            ("firstflight kernel list", "What is loaded, and what can be."),
+            (
+                "firstflight kernel load hystart++",
+                "A scheme for as long as the command runs; sockets may choose it.",
+            ),
+            (
+                "firstflight kernel load limited --handover reno --pin",
+                "One that stays when the command has ended.",
+            ),
+            ("firstflight kernel unload ff_limited", "And no longer."),
+            (
+                "firstflight kernel run hystart --rtt 40ms -- iperf3 -c {B} -- iperf3 -s -1",
+                "Programs at the ends of a path, with a scheme at the sender.",
+            ),
+        ],
+    ),
     ("completions", &[("firstflight completions bash", "To be put where the shell looks for completions.")]),
     (
         "man",

@@ -7,7 +7,7 @@ use crate::examples::{self, PROGRAM};
 use crate::keys::SCHEMES;
 
 /// Arguments of the short help that are no keys, with their lines there.
-const BRIEF: [(&str, &str); 16] = [
+const BRIEF: [(&str, &str); 19] = [
     ("scenario", "A file, as in scenarios/; options take its place"),
     (SCHEMES, "all, or NAME[:k=v…],…; -NAME takes one away [all]"),
     ("jobs", "Runs at a time [the number of processors]"),
@@ -24,6 +24,9 @@ const BRIEF: [(&str, &str); 16] = [
     ("shell", "A shell at host A instead of commands"),
     ("habitats", "Some of sim-rfc, live-rfc, sim-linux, live-linux, kernel"),
     ("log", "Write each packet and its fate as pcapng"),
+    ("scheme", "The scheme, with parameters as in race --schemes"),
+    ("handover", "Who takes over after start-up"),
+    ("name", "The name to register [the scheme's own]"),
 ];
 
 /// Lines of the short help of one command alone: the command, the argument, the line.
@@ -59,8 +62,18 @@ pub(crate) fn short(command: Command, program: &str) -> Command {
             command
         };
         let text = noted(&command, &more);
-        command.after_help(text)
+        command.after_help(text).mut_subcommands(|below| below_short(&name, below, program))
     })
+}
+
+/// A command below another, such as `kernel run`, which has the options of `emulate`.
+fn below_short(above: &str, command: Command, program: &str) -> Command {
+    if above != "kernel" || command.get_name() != "run" {
+        return command;
+    }
+    let command = command.mut_args(|option| shorten("emulate", option));
+    let text = noted(&command, &format!("All options: {program} kernel run --help"));
+    command.after_help(text)
 }
 
 /// The text behind what the command has to say below its options.

@@ -82,6 +82,14 @@ mod tests {
     }
 
     #[test]
+    fn the_page_has_the_table() {
+        let page = include_str!("../../../docs/kernel.md");
+        for (scheme, name) in NAMES {
+            assert!(page.contains(&format!("\n| {scheme} | `{name}` |\n")), "{scheme} in docs/kernel.md");
+        }
+    }
+
+    #[test]
     fn a_name_is_ours_by_its_first_letters_and_short() {
         for good in ["ff_x", "ff_hystart_lnx", "ff_0123456789ab"] {
             check(good).unwrap_or_else(|error| panic!("{error}"));

@@ -115,12 +115,12 @@ fn table(all: &[Registered]) -> String {
             Keeper::Sockets => "sockets or namespaces alone; not registered any more".to_owned(),
             Keeper::Unknown => "a descriptor of a process that is not seen".to_owned(),
         };
-        out += &format!("{:<15}  {:<wide$}  {:<8}  {keeper}\n", one.name, scheme(one), one.handover);
+        let line = format!("{:<15}  {:<wide$}  {:<8}  {keeper}\n", one.name, scheme(one), one.handover);
+        out.push_str(&line);
     }
     out
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is what map_err gives")]
 fn refused(error: KernelError) -> Failure {
     Failure::usage(error)
 }

@@ -21,7 +21,7 @@ pub(crate) fn can_run(test: &str, programs: &[&str]) -> bool {
     } else {
         return true;
     };
-    println!("skipped emulate::{test}: {why}");
+    println!("skipped {}::{test}: {why}", env!("CARGO_CRATE_NAME"));
     false
 }
 

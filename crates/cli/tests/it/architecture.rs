@@ -31,13 +31,16 @@ fn drawn() -> Vec<(String, BTreeSet<String>)> {
     table.lines().filter(|text| !text.trim().is_empty()).map(line).collect()
 }
 
-/// The crates of this workspace that a crate depends on, its tests not counted.
+/// The crates of this workspace that a crate depends on, its tests not counted. A package outside it, which an optional
+/// dependency names by its path, is in no row.
 fn declared(name: &str) -> BTreeSet<String> {
     let manifest: toml::Table =
         text(&root().join("crates").join(name).join("Cargo.toml")).parse().expect("a manifest");
     let dependencies = manifest.get("dependencies").and_then(toml::Value::as_table);
-    let names = dependencies.into_iter().flat_map(toml::Table::keys);
+    let is_member = |dependency: &toml::Value| dependency.get("workspace").is_some();
+    let names = dependencies.into_iter().flatten().filter(|(_, dependency)| is_member(dependency));
     names
+        .map(|(name, _)| name)
         .filter_map(|name| match name.strip_prefix("firstflight")? {
             "" => Some("core"),
             rest => rest.strip_prefix('-'),

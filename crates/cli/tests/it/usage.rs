@@ -71,6 +71,7 @@ fn an_unknown_parameter_is_refused_by_name() {
 fn a_command_that_is_not_built_yet_is_refused_as_such() {
     let line = refused(&["paper"]);
     assert!(line.contains("`paper` is not built yet"), "{line}");
+    assert!(refused(&["watch"]).contains("`watch` is not built yet"));
     assert!(!stdout(&run(&["--help"])).contains("\n  paper "), "help must not offer what is not built");
 }
 
@@ -284,4 +285,26 @@ fn what_the_command_alone_takes_is_said_to_be_so_in_a_scenario() {
 fn the_short_race_of_these_tests_is_a_valid_one() {
     let output = run(&short(&["--schemes", "slow-start", "--json"]));
     assert_eq!((status(&output), stderr(&output)), (0, String::new()));
+}
+
+#[test]
+fn a_command_below_another_is_named_by_those_around_it() {
+    let line = refused(&["kernel", "lod"]);
+    assert!(line.ends_with("unknown command `lod`; is `load` meant?"), "{line}");
+    let line = refused(&["kernel"]);
+    assert!(line.ends_with("no command given; there are `load`, `list`, `unload`, `run`"), "{line}");
+}
+
+#[cfg(not(feature = "kernel"))]
+#[test]
+fn without_the_feature_every_command_of_kernel_says_how_it_is_built() {
+    for words in [
+        &["kernel", "list"][..],
+        &["kernel", "load", "hystart"],
+        &["kernel", "unload", "ff_hystart"],
+        &["kernel", "run", "hystart", "--", "true", "--", "true"],
+    ] {
+        let line = refused(words);
+        assert!(line.contains("`make kernel`") && line.contains("--features kernel"), "{line}");
+    }
 }

@@ -1,0 +1,295 @@
+//! `firstflight kernel` in this machine's kernel. Every test needs root and a kernel that takes the schemes; one that cannot run says
+//! so. Schemes are loaded under names of the tests' own, by processes that the kernel kills with the test (`setpriv --pdeathsig`), and
+//! pinned only in a mount namespace that ends with its process: nothing is left, also when the tests are killed.
+
+#[path = "../it/common/mod.rs"]
+#[allow(dead_code, reason = "the other tests of the command use the rest")]
+mod common;
+#[path = "../emulate/setting.rs"]
+#[allow(dead_code, reason = "the tests of emulated paths use the rest")]
+mod setting;
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use firstflight_kernel::{available, list, schemes};
+use serde_json::Value;
+
+use common::{status, stderr, stdout};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_firstflight");
+
+/// Whether the test can run; if not, says why.
+fn can_run(test: &str, programs: &[&str]) -> bool {
+    if !setting::can_run(test, &[programs, &["setpriv", "unshare"]].concat()) {
+        return false;
+    }
+    match firstflight_kernel::check() {
+        Ok(()) => true,
+        Err(error) => {
+            println!("skipped kernel::{test}: {error}");
+            false
+        }
+    }
+}
+
+/// `firstflight kernel` with these words, killed with the test.
+fn kernel(words: &[&str]) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL", PROGRAM, "kernel"]).args(words).stdin(Stdio::null());
+    command
+}
+
+fn said(words: &[&str]) -> Output {
+    kernel(words).output().expect("setpriv runs")
+}
+
+/// A shell with `F` as the program, in a mount namespace with a BPF file system of its own.
+fn shell(script: &str) -> Output {
+    let whole = format!("mount -t bpf bpf /sys/fs/bpf && F={PROGRAM} && {script}");
+    let words = ["--mount", "--kill-child", "--fork", "sh", "-c", &whole];
+    Command::new("setpriv")
+        .args(["--pdeathsig", "KILL", "unshare"])
+        .args(words)
+        .output()
+        .expect("unshare runs")
+}
+
+/// A scheme that a process keeps; or what was said in its place.
+fn loaded(words: &[&str]) -> Result<Child, String> {
+    let mut child =
+        kernel(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("setpriv runs");
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("a line");
+    if line.contains(" is registered: ") {
+        return Ok(child);
+    }
+    Err(stderr(&child.wait_with_output().expect("it ends")))
+}
+
+fn is_registered(name: &str) -> bool {
+    available().expect("a list").iter().any(|other| other == name)
+}
+
+/// Waits until something holds, ten seconds at most.
+fn comes(what: &str, holds: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(10), "{what}");
+        sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn every_object_loads_or_is_refused_in_one_line_with_its_name_and_dies_with_its_loader() {
+    if !can_run("every_object_loads_or_is_refused_in_one_line_with_its_name_and_dies_with_its_loader", &[]) {
+        return;
+    }
+    let mut count = 0;
+    for scheme in schemes() {
+        match loaded(&["load", scheme, "--name", "ff_test_kill", "--handover", "reno"]) {
+            Ok(mut child) => {
+                assert!(is_registered("ff_test_kill"), "{scheme}");
+                let listed = stdout(&said(&["list", "--json"]));
+                let line = listed.lines().find(|line| line.contains("\"ff_test_kill\"")).expect(&listed);
+                let line: Value = serde_json::from_str(line).expect("JSON");
+                assert_eq!((&line["scheme"], &line["handover"]), (&scheme.into(), &"reno".into()), "{line}");
+                assert_eq!(line["process"], child.id(), "{line}");
+                child.kill().expect("it is there");
+                child.wait().expect("it ended");
+                comes("SIGKILL of the loader unregisters", || !is_registered("ff_test_kill"));
+                count += 1;
+            }
+            Err(said) => {
+                println!("refused by this kernel: {said}");
+                assert!(said.starts_with(&format!("error: {scheme}: the kernel refused it (")), "{said}");
+                assert_eq!(said.lines().count(), 1, "{said}");
+            }
+        }
+        let left = || list().expect("a list").iter().any(|one| one.name == "ff_test_kill");
+        comes("nothing of the scheme is left", || !left());
+    }
+    assert!(count >= 9, "{count} objects were loaded");
+}
+
+#[test]
+fn a_pinned_scheme_outlives_its_loader_until_it_is_unloaded() {
+    if !can_run("a_pinned_scheme_outlives_its_loader_until_it_is_unloaded", &[]) {
+        return;
+    }
+    let output = shell(
+        "$F kernel load slow-start --name ff_test_pin --pin && $F kernel list --json && \
+         ! $F kernel load limited --name ff_test_pin && $F kernel unload ff_test_pin && ls -A /sys/fs/bpf",
+    );
+    let (out, err) = (stdout(&output), stderr(&output));
+    assert_eq!(status(&output), 0, "{out}{err}");
+    assert!(out.contains("\"file\":\"/sys/fs/bpf/firstflight/ff_test_pin\""), "{out}");
+    assert!(out.contains("ff_test_pin is unloaded") && !out.contains("\nfirstflight\n"), "{out}");
+    assert_eq!(
+        err,
+        "error: the kernel has a congestion control `ff_test_pin` already; another name can be given\n"
+    );
+    assert!(!is_registered("ff_test_pin"));
+    // What is pinned where nobody can reach it any more is gone.
+    assert_eq!(status(&shell("$F kernel load slow-start --name ff_test_pin --pin")), 0);
+    comes("the file system of the pin ended", || !is_registered("ff_test_pin"));
+}
+
+#[test]
+fn unload_ends_the_process_that_keeps_a_scheme() {
+    if !can_run("unload_ends_the_process_that_keeps_a_scheme", &[]) {
+        return;
+    }
+    let mut child = loaded(&["load", "hystart", "--name", "ff_test_end"]).expect("it loads");
+    let output = said(&["unload", "ff_test_end"]);
+    assert_eq!((status(&output), stdout(&output).as_str()), (0, "ff_test_end is unloaded\n"));
+    assert!(child.wait().expect("it ended").success());
+    let again = said(&["unload", "ff_test_end"]);
+    assert_eq!(status(&again), 2);
+    assert!(
+        stderr(&again).starts_with("error: no scheme is loaded as `ff_test_end`; "),
+        "{}",
+        stderr(&again)
+    );
+}
+
+#[test]
+fn what_the_machine_lacks_is_one_line() {
+    if !can_run("what_the_machine_lacks_is_one_line", &[]) {
+        return;
+    }
+    let powerless = Command::new("setpriv")
+        .args([
+            "--bounding-set=-all",
+            "--inh-caps=-all",
+            PROGRAM,
+            "kernel",
+            "load",
+            "hystart",
+            "--name",
+            "ff_test_no",
+        ])
+        .output()
+        .expect("setpriv runs");
+    let blind = shell("mount -t tmpfs none /sys/kernel/btf && $F kernel load hystart --name ff_test_no");
+    for (output, wanted) in [(powerless, "from root only"), (blind, "no BTF (/sys/kernel/btf/vmlinux)")] {
+        assert_eq!((status(&output), stdout(&output)), (2, String::new()));
+        let err = stderr(&output);
+        assert!(err.starts_with("error: ") && err.contains(wanted) && err.lines().count() == 1, "{err}");
+    }
+}
+
+#[test]
+fn what_cannot_be_loaded_is_refused_by_name_before_the_kernel_is_asked() {
+    if !can_run("what_cannot_be_loaded_is_refused_by_name_before_the_kernel_is_asked", &[]) {
+        return;
+    }
+    for (words, wanted) in [
+        (&["load", "hystrat"][..], "unknown scheme `hystrat`; is `hystart` meant?"),
+        (&["load", "quick-start"], "quick-start needs "),
+        (&["load", "hystart:hz=0"], "hystart: hz is 0, allowed is a whole number from 1 to 65535"),
+        (&["load", "hystart:as=x"], "--name is the name in the kernel"),
+        (&["load", "hystart,limited"], "one scheme is wanted"),
+        (&["load", "hystart", "--name", "cubic"], "--name: the name `cubic` is not `ff_` and lower-case"),
+        (&["load", "hystart", "--name", "ff_thirteen_char"], "15 characters in all at most"),
+        (&["run", "hystart", "--size", "1MB", "--", "true", "--", "true"], "--size: "),
+    ] {
+        let output = said(words);
+        let err = stderr(&output);
+        assert_eq!(status(&output), 2, "{words:?}: {err}");
+        assert!(err.starts_with("error: ") && err.contains(wanted), "{words:?}: {err}");
+    }
+    assert!(available().expect("a list").iter().all(|name| !name.starts_with("ff_test")));
+}
+
+/// A transfer by iperf3 of as much as `size`, and the congestion control that it began with.
+fn client(size: &str, more: &str) -> String {
+    format!("exec iperf3 -c {{B}} -n {size} -J {more} | grep -o '\"sender_tcp_congestion\":.*'")
+}
+
+#[test]
+fn every_scheme_that_loads_carries_two_megabytes_and_is_gone_after() {
+    if !can_run("every_scheme_that_loads_carries_two_megabytes_and_is_gone_after", &["iperf3"]) {
+        return;
+    }
+    let mut count = 0;
+    for scheme in schemes() {
+        let path = ["--rate", "20mbit", "--rtt", "40ms", "--queue", "100p", "--json"];
+        let words = [&["run", scheme, "--name", "ff_test_run"][..], &path].concat();
+        let words =
+            [&words[..], &["--", "iperf3", "-c", "{B}", "-n", "3M", "--", "iperf3", "-s", "-1"]].concat();
+        let output = said(&words);
+        let err = stderr(&output);
+        if err.contains("the kernel refused it") {
+            continue;
+        }
+        let result: Value =
+            serde_json::from_str(&stdout(&output)).unwrap_or_else(|_| panic!("{scheme}: {err}"));
+        assert_eq!(result["congestion_control"], "ff_test_run");
+        assert_eq!(result["a"]["exit_code"], 0, "{scheme}: {err}");
+        let bytes = result["forward"]["bytes_out"].as_u64().expect("a count");
+        // iperf3 ends when it has written all, and the last of it may be on the path then.
+        assert!(bytes > 2_000_000, "{scheme}: {bytes}");
+        assert!(!is_registered("ff_test_run"), "{scheme}");
+        println!("{scheme}: {} packets dropped", result["forward"]["dropped"]["queue"]);
+        count += 1;
+    }
+    assert!(count >= 9, "{count} schemes ran");
+}
+
+#[test]
+fn a_scheme_is_chosen_by_namespace_route_or_socket() {
+    if !can_run("a_scheme_is_chosen_by_namespace_route_or_socket", &["iperf3", "ip"]) {
+        return;
+    }
+    let name = "ff_test_use";
+    let mut child = loaded(&["load", "slow-start", "--name", name]).expect("it loads");
+    let transfer = client("100K", "");
+    for (way, a) in [
+        ("namespace", format!("echo {name} >/proc/sys/net/ipv4/tcp_congestion_control; {transfer}")),
+        ("route", format!("ip route change {{B}}/32 dev path0 congctl {name} && {transfer}")),
+        ("socket", client("100K", &format!("-C {name}"))),
+        ("none", transfer.clone()),
+    ] {
+        let words = ["emulate", "--rate", "20mbit", "--rtt", "20ms", "--json", "--"];
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL", PROGRAM]).args(words).stdin(Stdio::null());
+        let output =
+            command.args(["sh", "-c", &a, "--", "iperf3", "-s", "-1"]).output().expect("the command runs");
+        let err = stderr(&output);
+        assert_eq!(err.contains(&format!("\"{name}\"")), way != "none", "{way}: {err}");
+    }
+    child.kill().expect("it is there");
+    child.wait().expect("it ended");
+    comes("it is unregistered", || !is_registered(name));
+}
+
+#[test]
+fn nothing_is_left_of_a_run_that_is_killed() {
+    if !can_run("nothing_is_left_of_a_run_that_is_killed", &[]) {
+        return;
+    }
+    let words = [
+        "run",
+        "hystart",
+        "--name",
+        "ff_test_gone",
+        "--rate",
+        "20mbit",
+        "--",
+        "sleep",
+        "60",
+        "--",
+        "sleep",
+        "60",
+    ];
+    let mut child = kernel(&words).stdout(Stdio::null()).spawn().expect("setpriv runs");
+    comes("it is registered", || is_registered("ff_test_gone"));
+    child.kill().expect("it is there");
+    child.wait().expect("it ended");
+    comes("it is unregistered", || !is_registered("ff_test_gone"));
+    let left = || list().expect("a list").iter().any(|one| one.name == "ff_test_gone");
+    comes("its namespace, and with it the last reference, is gone", || !left());
+}
