@@ -194,8 +194,10 @@ impl EligibleRate {
         };
         let variation = blend(self.variation, sample.abs_diff(before));
         self.variation = variation;
-        self.variations[usize::from(self.next_variation) % VARIATIONS] = variation;
-        self.next_variation = (self.next_variation + 1) % 10;
+        if let Some(oldest) = self.variations.get_mut(usize::from(self.next_variation)) {
+            *oldest = variation;
+        }
+        self.next_variation = if self.next_variation < 9 { self.next_variation + 1 } else { 0 };
         let constant = match self.sampler {
             Sampler::Vegas | Sampler::Re | Sampler::Be => rtt / 4,
             Sampler::Abse | Sampler::AbseLagged => {
@@ -297,7 +299,7 @@ impl<const N: usize> Marks<N> {
     }
 
     fn newest_first(&self) -> impl Iterator<Item = Mark> {
-        (1..=usize::from(self.len)).map(|back| self.ring[(usize::from(self.next) + N - back) % N])
+        (1..=usize::from(self.len).min(N)).map(|back| self.ring[(usize::from(self.next) + N - back) % N])
     }
 }
 

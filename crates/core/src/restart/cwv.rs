@@ -30,6 +30,9 @@ use crate::units::{Bytes, Span, Time};
 const SAMPLING_RTTS: u64 = 3;
 const SAMPLING_LEAST: Span = Span::from_secs(1);
 
+/// RFC 7661 section 4.4: five minutes.
+const PERIOD: Span = Span::from_secs(300);
+
 const RULE: &str = "rule";
 const NVP: &str = "nvp";
 const PACING: &str = "pacing";
@@ -87,8 +90,7 @@ pub(crate) const CWV: RestartEntry = RestartEntry {
         Parameter {
             name: NVP,
             kind: Kind::Span { least: Span::from_secs(1), most: Span::from_secs(1_000 * 3600) },
-            // RFC 7661 section 4.4: five minutes.
-            default: Value::Span(Span::from_secs(300)),
+            default: Value::Span(PERIOD),
             help: "how long a window is kept without being validated (rfc7661)",
         },
         Parameter {
@@ -109,15 +111,25 @@ pub(crate) const CWV: RestartEntry = RestartEntry {
 impl Cwv {
     fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
         Self {
-            slow: SlowStart::new(initial),
             rule: match settings.word(RULE) {
                 "rfc2861" => Rule::Rfc2861,
                 "linux" => Rule::Linux,
                 _ => Rule::Rfc7661,
             },
-            initial: u16::try_from(initial.segments).unwrap_or(u16::MAX),
             paced: settings.word(PACING) == "rate",
             period: settings.span(NVP),
+            ..Self::new(initial)
+        }
+    }
+
+    /// RFC 7661 with its defaults.
+    pub fn new(initial: Initial) -> Self {
+        Self {
+            slow: SlowStart::new(initial),
+            rule: Rule::Rfc7661,
+            initial: u16::try_from(initial.segments).unwrap_or(u16::MAX),
+            paced: true,
+            period: PERIOD,
             unvalidated: None,
             unfilled_since: Time::ZERO,
             used: Bytes32::ZERO,

@@ -29,6 +29,11 @@ const LEAST: u64 = 2;
 const TAGS: u16 = 1 << 15;
 const MILLION: u64 = 1_000_000;
 
+/// The defaults.
+const SCALE_PPM: u32 = 750_000;
+const AT_ONCE: u16 = 4;
+const EXPIRY: Span = Span::from_secs(300);
+
 const SCALE: &str = "scale";
 const ROUNDING: &str = "rounding";
 const RTT: &str = "rtt";
@@ -44,7 +49,7 @@ const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: SCALE,
         kind: Kind::Fraction { least_ppm: 10_000, most_ppm: 1_000_000 },
-        default: Value::Fraction { ppm: 750_000 },
+        default: Value::Fraction { ppm: SCALE_PPM },
         help: "how much of the estimate to pace: 100% in the paper, 75% in ns-2",
     },
     Parameter {
@@ -74,13 +79,13 @@ const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: BURST,
         kind: Kind::Count { least: 0, most: u16::MAX as u64 },
-        default: Value::Count(4),
+        default: Value::Count(AT_ONCE as u64),
         help: "segments that a kept window opens by at an ACK; 0 opens it at once, as the paper",
     },
     Parameter {
         name: EXPIRES,
         kind: Kind::Span { least: Span::from_secs(1), most: LONGEST },
-        default: Value::Span(Span::from_secs(300)),
+        default: Value::Span(EXPIRY),
         help: "the idle time after which the estimate is forgotten",
     },
 ];
@@ -167,10 +172,18 @@ pub struct Rbp {
 }
 
 impl Rbp {
+    /// `rbp-rate` with its defaults.
+    pub fn rate(initial: Initial) -> Self {
+        Self::new(Estimate::Rate, initial)
+    }
+
+    /// `rbp-cwnd` with its defaults.
+    pub fn window(initial: Initial) -> Self {
+        Self::new(Estimate::Window, initial)
+    }
+
     fn from_settings(estimate: Estimate, initial: Initial, settings: &Settings<'_>) -> Self {
         Self {
-            slow: SlowStart::new(initial),
-            estimate,
             scale_ppm: settings.ppm(SCALE),
             nearest: settings.word(ROUNDING) == "nearest",
             latest_rtt: settings.word(RTT) == "latest",
@@ -181,6 +194,20 @@ impl Rbp {
             },
             burst: u16::try_from(settings.count(BURST)).unwrap_or(u16::MAX),
             expires: settings.span(EXPIRES),
+            ..Self::new(estimate, initial)
+        }
+    }
+
+    fn new(estimate: Estimate, initial: Initial) -> Self {
+        Self {
+            slow: SlowStart::new(initial),
+            estimate,
+            scale_ppm: SCALE_PPM,
+            nearest: false,
+            latest_rtt: false,
+            after: After::Keep,
+            burst: AT_ONCE,
+            expires: EXPIRY,
             rate: ActualRate::default(),
             mean: settings.word(OVER) == "mean",
             stage: Stage::Over,
@@ -286,7 +313,8 @@ impl Rbp {
             (Event::Acked(ack), Stage::Pacing) => self.first_ack(ack, path),
             (Event::Acked(_), Stage::Opening) => self.widen(path),
             (Event::Sent(sent), Stage::Pacing) if sent.tag == Tag(self.tag) && !sent.retransmission => {
-                self.left = self.left.saturating_sub(1);
+                self.left =
+                    self.left.saturating_sub(u32::try_from(sent.packets(path.mss)).unwrap_or(u32::MAX));
                 Step::Stay
             }
             // The rest of a train that was cut for want of data leaves when there is data.

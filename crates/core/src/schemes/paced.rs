@@ -138,7 +138,7 @@ impl Paced {
                 self.judge_if_over(path)
             }
             // Section 3.2.2: the pipe is full when the first packet of the fill is acknowledged.
-            Mode::Fill(fill) if ack.packets.iter().any(|packet| packet.tag == tag) => {
+            Mode::Fill(fill) if ack.packets.iter().chain(ack.newest).any(|packet| packet.tag == tag) => {
                 fill.done(switches, path)
             }
             Mode::Fill(_) | Mode::Slow(_) => Step::Stay,
@@ -371,11 +371,12 @@ impl Startup for Paced {
             (_, Mode::Slow(slow)) => slow.on(event, path),
             (Event::Established { syn_lost, .. }, _) => self.established(event, *syn_lost, path),
             (Event::Sent(sent), Mode::Search(search)) if sent.tag == self.tag || sent.retransmission => {
-                search.train.left(sent);
+                search.train.left(sent, path.mss);
                 Step::Stay
             }
             (Event::Sent(sent), Mode::Fill(fill)) if sent.tag == self.tag && !sent.retransmission => {
-                fill.sent = fill.sent.saturating_add(1);
+                fill.sent =
+                    fill.sent.saturating_add(u32::try_from(sent.packets(path.mss)).unwrap_or(u32::MAX));
                 Step::Stay
             }
             (Event::Acked(ack), _) => self.acked(ack, path),

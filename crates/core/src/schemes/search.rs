@@ -25,8 +25,9 @@ use crate::wide::Wide;
 const WINDOW: u64 = 10;
 /// Bins kept beyond the window, for looking back a round trip (section 3.2).
 const EXTRA: u64 = 15;
-/// W + 1 edges bound W bins, and interpolation takes one edge more.
-const EDGES: usize = 26;
+/// W + 1 edges bound W bins, and interpolation takes one edge more: 26 edges are in use. The next power of two makes a slot
+/// of the low bits of a number, which needs no check.
+const EDGES: usize = 32;
 /// The window in initial round trips: 3.5 (section 3.2).
 const WINDOW_RTTS: (u64, u64) = (7, 2);
 /// THRESH of draft-09 and of -00, in millionths.

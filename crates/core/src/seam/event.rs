@@ -71,10 +71,10 @@ pub enum Origin {
     PathChange,
 }
 
-/// A data packet left.
+/// A data packet left; or several, from a host that learns of departures afterwards (a kernel's congestion control).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sent {
-    /// The packet's number: every transmission has its own, counted from zero.
+    /// The packet's number: every transmission has its own, counted from zero. Of several packets it is the newest's.
     pub packet: u64,
     /// Payload bytes.
     pub bytes: Bytes,
@@ -82,6 +82,13 @@ pub struct Sent {
     pub tag: Tag,
     /// Whether its data was sent before.
     pub retransmission: bool,
+}
+
+impl Sent {
+    /// How many packets left: one, or as many as `mss` makes of the bytes if that is more.
+    pub fn packets(&self, mss: Bytes) -> u64 {
+        if self.bytes <= mss { 1 } else { self.bytes.get().div_ceil(mss.get().max(1)) }
+    }
 }
 
 /// Advice from the network.

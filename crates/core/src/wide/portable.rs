@@ -47,17 +47,26 @@ fn divide(number: Wide, divisor: u64) -> (u64, u64) {
     }
 }
 
-/// Quotient and remainder for a `number` with `number.high < divisor`: the quotient is two digits, and each is a quotient of
-/// the upper digits that is corrected by at most two (Knuth, The Art of Computer Programming, section 4.3.1, algorithm D).
+/// Quotient and remainder for a `number` with `number.high < divisor`.
 fn long_divide(number: Wide, divisor: u64) -> (u64, u64) {
+    let quotient = long_quotient(number.high, number.low, divisor);
+    (quotient, number.low.wrapping_sub(quotient.wrapping_mul(divisor)))
+}
+
+/// The quotient for `high < divisor`: two digits, each a quotient of the upper digits that is corrected by at most two (Knuth,
+/// The Art of Computer Programming, section 4.3.1, algorithm D).
+///
+/// It stays a function: a verifier that looks at all the ways through it looks once, and not at every division again.
+#[inline(never)]
+fn long_quotient(high: u64, low: u64, divisor: u64) -> u64 {
     // The divisor is moved up until its highest bit is set, and the number with it.
     let shift = divisor.leading_zeros();
     let divisor = divisor << shift;
-    let high = number.high << shift | (number.low >> 1) >> (63 - shift);
-    let (next, last) = digits(number.low << shift);
+    let high = high << shift | (low >> 1) >> (63 - shift);
+    let (next, last) = digits(low << shift);
     let (upper, rest) = quotient_digit(high, next, divisor);
-    let (lower, rest) = quotient_digit(rest, last, divisor);
-    (upper << 32 | lower, rest >> shift)
+    let (lower, _) = quotient_digit(rest, last, divisor);
+    upper << 32 | lower
 }
 
 /// The digit `(rest × 2^32 + next) / divisor` and the remainder, for `rest < divisor` and a divisor with its highest bit set.

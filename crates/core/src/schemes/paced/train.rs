@@ -9,7 +9,7 @@
 use crate::schemes::paced::switches::{Switch, Switches};
 use crate::schemes::paced::tree::Gap;
 use crate::seam::{Ack, Path, Sent, Tag};
-use crate::units::{Span, Time};
+use crate::units::{Bytes, Span, Time};
 
 /// A train and its ACKs so far.
 #[derive(Clone, Debug)]
@@ -130,12 +130,13 @@ impl Train {
         Self::gapped(self.packets, self.gap)
     }
 
-    /// A packet of this train left, or a retransmission did.
-    pub(super) fn left(&mut self, sent: &Sent) {
+    /// Packets of this train left, or a retransmission did.
+    pub(super) fn left(&mut self, sent: &Sent, mss: Bytes) {
         if sent.retransmission {
             self.void = true;
         } else {
-            self.sent = self.sent.saturating_add(1);
+            let packets = u16::try_from(sent.packets(mss)).unwrap_or(u16::MAX);
+            self.sent = self.sent.saturating_add(packets);
         }
     }
 
@@ -164,6 +165,12 @@ impl Train {
         for packet in mine {
             segments = segments.saturating_add(1);
             newest = newest.max(packet.sent_at);
+            clean &= !packet.selectively && !packet.retransmitted;
+        }
+        // Nothing but the train is in flight, so without a list the newest packet speaks for all.
+        if let Some(packet) = ack.newest.filter(|packet| ack.packets.is_empty() && packet.tag == rules.tag) {
+            segments = u16::try_from(ack.whole_packets()).unwrap_or(u16::MAX);
+            newest = packet.sent_at;
             clean &= !packet.selectively && !packet.retransmitted;
         }
         if segments == 0 && clean {
