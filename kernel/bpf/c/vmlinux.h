@@ -26,21 +26,30 @@ typedef __u16 __sum16;
 typedef __u32 __wsum;
 typedef _Bool bool;
 
-enum { BPF_MAP_TYPE_SK_STORAGE = 24, BPF_MAP_TYPE_RINGBUF = 27 };
+enum { BPF_MAP_TYPE_LRU_HASH = 9, BPF_MAP_TYPE_SK_STORAGE = 24, BPF_MAP_TYPE_RINGBUF = 27 };
 enum { BPF_F_NO_PREALLOC = 1, BPF_SK_STORAGE_GET_F_CREATE = 1 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct in6_addr {
+	union {
+		__be32 u6_addr32[4];
+	} in6_u;
+};
+
 struct sock_common {
 	u16 skc_num;
 	__be16 skc_dport;
+	__be32 skc_daddr;
 	u16 skc_family;
+	struct in6_addr skc_v6_daddr;
 };
 
 struct sock {
 	struct sock_common __sk_common;
 	u32 sk_pacing_status;
 	unsigned long sk_pacing_rate;
+	unsigned long sk_max_pacing_rate;
 };
 
 struct inet_connection_sock {
@@ -78,7 +87,7 @@ struct tcp_sock {
 	u32 lsndtime;
 	u64 tcp_mstamp;
 	u64 first_tx_mstamp;
-	u64 bytes_acked;
+	u32 total_retrans;
 };
 
 struct rate_sample {
@@ -92,7 +101,12 @@ struct rate_sample {
 	bool is_retrans;
 };
 
-enum tcp_ca_event { CA_EVENT_TX_START = 0 };
+struct ack_sample {
+	u32 pkts_acked;
+	s32 rtt_us;
+};
+
+enum tcp_ca_event { CA_EVENT_TX_START = 0, CA_EVENT_CWND_RESTART = 1 };
 
 #pragma clang attribute pop
 
@@ -101,7 +115,9 @@ struct tcp_congestion_ops {
 	char name[16];
 	u32 flags;
 	u32 (*ssthresh)(struct sock *sk);
+	void (*cong_avoid)(struct sock *sk, u32 ack, u32 acked);
 	void (*cwnd_event)(struct sock *sk, enum tcp_ca_event event);
+	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
 	u32 (*min_tso_segs)(struct sock *sk);
 	void (*cong_control)(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs);
 	u32 (*undo_cwnd)(struct sock *sk);

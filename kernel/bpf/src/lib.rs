@@ -4,7 +4,9 @@
 //! of every kind, and every setting of the scheme, stays possible. `kernel/build` builds the objects from this crate.
 #![no_std]
 
+pub mod facts;
 pub mod hosted;
+pub mod resident;
 
 use core::mem::MaybeUninit;
 
@@ -42,7 +44,9 @@ macro_rules! hosted_entry_points {
     ($($name:literal: $module:ident, $scheme:ty, $make:expr;)+) => {$(
         mod $module {
             use firstflight::schemes::*;
-            use crate::hosted::{Facts, Hosted, Place, Told};
+            use crate::facts::{Facts, Told};
+            use crate::hosted::Hosted;
+            use core::mem::MaybeUninit;
 
             /// Its length is what the state takes.
             #[used]
@@ -50,22 +54,75 @@ macro_rules! hosted_entry_points {
             static STATE: [u8; size_of::<Hosted<$scheme>>()] = [0; size_of::<Hosted<$scheme>>()];
 
             #[unsafe(export_name = concat!($name, ".begin"))]
-            extern "C" fn begin(place: &mut Place<$scheme>, facts: &Facts, told: &mut Told) {
-                let (hosted, first) = Hosted::begin($make, facts);
+            extern "C" fn begin(place: &mut MaybeUninit<Hosted<$scheme>>, facts: &Facts, told: &mut Told) {
+                let (hosted, step) = Hosted::begin($make, facts);
                 place.write(hosted);
-                *told = first;
+                told.step(step, facts);
+            }
+
+            #[unsafe(export_name = concat!($name, ".acked"))]
+            extern "C" fn acked(hosted: &mut Hosted<$scheme>, facts: &Facts, told: &mut Told) {
+                told.step(hosted.acked(facts), facts);
             }
 
             #[unsafe(export_name = concat!($name, ".hear"))]
             extern "C" fn hear(hosted: &mut Hosted<$scheme>, kind: u32, facts: &Facts, told: &mut Told) {
-                *told = hosted.hear(kind, facts);
+                told.step(hosted.hear(kind, facts), facts);
+            }
+
+            #[unsafe(export_name = concat!($name, ".answer"))]
+            extern "C" fn answer(hosted: &mut Hosted<$scheme>, facts: &Facts, told: &mut Told) {
+                *told = hosted.answer(facts);
+            }
+        }
+    )+};
+}
+
+macro_rules! resident_entry_points {
+    ($($name:literal: $module:ident, $policy:ty, $make:expr;)+) => {$(
+        mod $module {
+            use firstflight::restart::*;
+            use crate::facts::{Facts, Told};
+            use crate::resident::Resident;
+            use core::mem::MaybeUninit;
+
+            /// Its length is what the state takes.
+            #[used]
+            #[unsafe(export_name = concat!($name, ".state"))]
+            static STATE: [u8; size_of::<Resident<$policy>>()] = [0; size_of::<Resident<$policy>>()];
+
+            /// That it stays beside a law; its reader in C is another.
+            #[used]
+            #[unsafe(export_name = concat!($name, ".resident"))]
+            static RESIDENT: u8 = 1;
+
+            #[unsafe(export_name = concat!($name, ".begin"))]
+            extern "C" fn begin(place: &mut MaybeUninit<Resident<$policy>>, facts: &Facts, told: &mut Told) {
+                place.write(Resident::begin($make, facts));
+                *told = Told::default();
+            }
+
+            #[unsafe(export_name = concat!($name, ".acked"))]
+            extern "C" fn acked(resident: &mut Resident<$policy>, facts: &Facts, told: &mut Told) {
+                told.step(resident.acked(facts), facts);
+            }
+
+            #[unsafe(export_name = concat!($name, ".hear"))]
+            extern "C" fn hear(resident: &mut Resident<$policy>, kind: u32, facts: &Facts, told: &mut Told) {
+                told.step(resident.hear(kind, facts), facts);
+            }
+
+            #[unsafe(export_name = concat!($name, ".answer"))]
+            extern "C" fn answer(resident: &mut Resident<$policy>, facts: &Facts, told: &mut Told) {
+                *told = resident.answer(facts);
             }
         }
     )+};
 }
 
 mod in_kernel {
-    use crate::for_each_hosted_scheme;
+    use crate::{for_each_hosted_scheme, for_each_resident_policy};
 
     for_each_hosted_scheme!(hosted_entry_points);
+    for_each_resident_policy!(resident_entry_points);
 }

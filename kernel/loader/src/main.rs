@@ -2,10 +2,7 @@
 //!
 //! ```text
 //! firstflight-kernel load OBJECT NAME [LAW] [TRACE]   until standard input ends; each event goes to the file TRACE
-//! firstflight-kernel replay SCHEME TRACE              holds the native scheme to a trace
 //! ```
-
-mod replay;
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
@@ -21,8 +18,7 @@ fn main() -> ExitCode {
         ["load", object, name] => run(object, name, "cubic", None),
         ["load", object, name, law] => run(object, name, law, None),
         ["load", object, name, law, trace] => run(object, name, law, Some(trace)),
-        ["replay", scheme, trace] => replay::run(scheme, trace),
-        _ => Err("usage: firstflight-kernel load OBJECT NAME [LAW] [TRACE] | replay SCHEME TRACE".to_owned()),
+        _ => Err("usage: firstflight-kernel load OBJECT NAME [LAW] [TRACE]".to_owned()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,137 @@
+//! A restart policy as a socket has it, beside a law of the kernel that governs the rest of the time.
+
+use firstflight::schemes::Initial;
+use firstflight::{Bytes, Event, Judge, Lead, Learned, Origin, Startup, Step};
+
+use crate::facts::{Facts, Kind, Told};
+use crate::hosted::Trains;
+
+/// A restart policy that a socket has, with the judge of its ACKs.
+#[derive(Clone, Debug)]
+pub struct Resident<R> {
+    judge: Judge,
+    trains: Trains,
+    policy: R,
+    /// Whether the policy governs, from the end of an idle time until it leaves.
+    governs: bool,
+}
+
+/// In parts for the verifier, as a start-up scheme is. While the law governs, the policy only overhears, and
+/// [`Resident::governs`] says no.
+impl<R: Startup> Resident<R> {
+    /// A connection is established.
+    #[inline(always)]
+    pub fn begin(make: impl FnOnce(Initial, &Facts) -> R, facts: &Facts) -> Self {
+        let mut policy = make(Initial { segments: facts.cwnd, ssthresh: facts.ssthresh() }, facts);
+        let path = facts.path();
+        policy.overhear(&Event::Begin(Origin::Fresh), &path);
+        let mut judge = Judge::new();
+        judge.begin(&path);
+        Self { judge, trains: Trains::default(), policy, governs: false }
+    }
+
+    /// Whether the policy governs.
+    #[inline(always)]
+    pub fn governs(&self) -> bool {
+        self.governs
+    }
+
+    /// An ACK.
+    #[inline(always)]
+    pub fn acked(&mut self, facts: &Facts) -> Step {
+        let path = facts.path();
+        self.judge.sent(Bytes::new(u64::from(facts.flight_before)));
+        let newest = facts.newest(self.trains.tag_below(facts.una));
+        let mut ack = facts.ack((facts.newest_sent_us > 0).then_some(&newest));
+        let lead = if self.governs { Lead::Startup } else { Lead::Avoidance };
+        self.judge.acked(&mut ack, &path, lead);
+        if self.governs {
+            let step = self.policy.on(&Event::Acked(ack), &path);
+            return self.left(step);
+        }
+        narrowed(self.policy.overhear(&Event::Acked(ack), &path))
+    }
+
+    /// Something else than a begin or an ACK.
+    #[inline(always)]
+    pub fn hear(&mut self, kind: u32, facts: &Facts) -> Step {
+        let path = facts.path();
+        let is = |other: Kind| kind == other as u32;
+        if is(Kind::Idle) {
+            self.judge.begin(&path);
+            self.governs = true;
+            let origin = Origin::AfterIdle { idle: facts.idle(), was: facts.was() };
+            let step = self.policy.on(&Event::Begin(origin), &path);
+            return self.left(step);
+        }
+        if is(Kind::Sent) || is(Kind::Resent) {
+            let sent = self.trains.sent(is(Kind::Resent), facts);
+            let path = facts.path_at_departure();
+            if self.governs {
+                let step = self.policy.on(&Event::Sent(sent), &path);
+                return self.left(step);
+            }
+            return narrowed(self.policy.overhear(&Event::Sent(sent), &path));
+        }
+        if !self.governs {
+            return Step::Stay;
+        }
+        let step = if is(Kind::Woken) {
+            self.policy.on(&Event::Woken, &path)
+        } else if is(Kind::Dry) {
+            match self.trains.cut() {
+                Some(tag) => self.policy.on(&Event::TrainCut(tag), &path),
+                None => Step::Stay,
+            }
+        } else if is(Kind::Lost) {
+            self.policy.on(&Event::Lost(facts.loss()), &path)
+        } else if is(Kind::Marked) {
+            self.policy.on(&Event::Marked { sent_at: None }, &path)
+        } else {
+            self.policy.on(&Event::TimedOut { repeated: false }, &path)
+        };
+        self.left(step)
+    }
+
+    /// What the policy wants after an event at which it stays; nothing where the law governs.
+    #[inline(always)]
+    pub fn answer(&mut self, facts: &Facts) -> Told {
+        if !self.governs {
+            return Told::default();
+        }
+        let path = facts.path();
+        let plan = self.policy.plan(&path);
+        let left = self.trains.plan(&plan, &path);
+        facts.told(&plan, left)
+    }
+
+    #[inline(always)]
+    fn left(&mut self, step: Step) -> Step {
+        self.governs &= matches!(step, Step::Stay);
+        step
+    }
+}
+
+/// What the window is still worth that was used in part, as the policy says it beside the law.
+#[inline(always)]
+fn narrowed(worth: Option<Learned>) -> Step {
+    use firstflight::{Cause, Exit};
+
+    worth.map_or(Step::Stay, |learned| Step::Done(Exit { cause: Cause::App, learned }))
+}
+
+/// The restart policies that a kernel can host: name, name as an identifier, and how the policy is made with its default
+/// parameters.
+#[macro_export]
+macro_rules! for_each_resident_policy {
+    ($take:ident) => {
+        $take! {
+            "rfc5681": rfc5681, Rfc5681, |initial, _| Rfc5681::new(initial);
+            "ssr": ssr, Ssr, |initial, _| Ssr::new(initial);
+            "nssr": nssr, Nssr, |_, _| Nssr;
+            "rbp-rate": rbp_rate, Rbp, |initial, _| Rbp::rate(initial);
+            "rbp-cwnd": rbp_cwnd, Rbp, |initial, _| Rbp::window(initial);
+            "cwv": cwv, Cwv, |initial, _| Cwv::new(initial);
+        }
+    };
+}
