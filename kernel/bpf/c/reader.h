@@ -46,7 +46,7 @@ struct facts {
 
 /* The scheme's answer. */
 struct told {
-	u64 rate, wake_us, pace;
+	u64 rate, wake_ns, pace;
 	u32 window, ssthresh, over, bytes;
 	u32 threshold, pacing, packets, tag;
 };

@@ -60,8 +60,8 @@ static __always_inline void obey(struct sock *sk, struct held *h)
 	if (t->over && t->ssthresh)
 		tp->snd_ssthresh = t->ssthresh;
 	pace(sk, h, t->over ? NO_PACING : t->rate);
-	h->reader.wakes = t->wake_us != 0;
-	h->reader.wake_us = t->wake_us;
+	h->reader.wakes = t->wake_ns != 0;
+	h->reader.wake_us = (t->wake_ns + 999) / 1000;
 	h->reader.over = t->over != 0;
 }
 

@@ -64,8 +64,8 @@ static __always_inline void obey(struct sock *sk, struct held *h)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 		r->paces = 1;
 	}
-	r->wakes = t->wake_us != 0;
-	r->wake_us = t->wake_us;
+	r->wakes = t->wake_ns != 0;
+	r->wake_us = (t->wake_ns + 999) / 1000;
 	if (t->over)
 		r->over = 1;
 }

@@ -118,8 +118,8 @@ twin! {
     Told {
         /// Payload bytes a second, as `sk_pacing_rate`.
         rate: u64,
-        /// When to say [`Kind::Woken`], in microseconds; 0 for never.
-        wake_us: u64,
+        /// When to say [`Kind::Woken`], in nanoseconds; 0 for never.
+        wake_ns: u64,
         /// The plan's rate in IP bits a second, or its gap in nanoseconds.
         pace: u64,
         /// Window, in segments.
@@ -347,7 +347,7 @@ impl Facts {
         };
         Told {
             rate,
-            wake_us: plan.wake.map_or(0, |at| at.nanos().div_ceil(1000)),
+            wake_ns: plan.wake.map_or(0, Time::nanos),
             pace,
             window,
             ssthresh: plan.ssthresh.map_or(0, |bytes| self.segments(bytes)),
@@ -366,7 +366,7 @@ impl Facts {
         let Learned { window, ssthresh, rate } = exit.learned;
         Told {
             rate: rate.map_or(NO_PACING, |rate| self.payload_rate(rate)),
-            wake_us: 0,
+            wake_ns: 0,
             pace: rate.map_or(0, Rate::bps),
             window: self.segments(window),
             ssthresh: ssthresh.map_or(0, |bytes| self.segments(bytes)),

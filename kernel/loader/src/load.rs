@@ -83,6 +83,11 @@ pub fn load(order: &Order<'_>) -> Result<Loaded, KernelError> {
 pub fn load_object(object: &[u8], order: &Order<'_>) -> Result<Loaded, KernelError> {
     let Order { scheme, parameters, name, handover, is_traced } = *order;
     names::check(name)?;
+    if handover == Handover::Bbr && firstflight::registry::restart(scheme).is_some() {
+        let why = "a restart policy calls the functions of the law beside it, and there are cubic and reno"
+            .to_owned();
+        return Err(KernelError::Impossible { scheme: scheme.to_owned(), why });
+    }
     machine::check()?;
     let available = names::available()?;
     if available.iter().any(|other| other == name) {

@@ -13,6 +13,13 @@ pub const OFFERS: Offers = Offers::of(
     &[
         Ability::AckClock,
         Ability::Rate,
+        Ability::Train,
+        Ability::Hold,
+        Ability::Sends,
+        Ability::ExactDepartures,
+        Ability::LateTimer,
+        Ability::DenseAcks,
+        Ability::IdleQuestion,
         Ability::NewestAck,
         Ability::PacketCounts,
         Ability::SegmentCounts,

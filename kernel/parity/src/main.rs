@@ -5,7 +5,6 @@
 //! firstflight-kernel-parity replay SCHEME RECORDS        the native scheme must decide the same on the same facts
 //! firstflight-kernel-parity acks RECORDS                 how many ACKs they have
 //! firstflight-kernel-parity facts RECORDS CAPTURE        the facts must be those of the same connection's capture
-//! firstflight-kernel-parity trace SCHEME RECORDS FILE    writes the first connection for `firstflight replay`
 //! firstflight-kernel-parity send ADDRESS NAME BYTES [PAUSE_MS BYTES]...
 //!                                                        sends under the congestion control NAME, with pauses
 //! firstflight-kernel-parity sink ADDRESS                 takes one connection, and reads it to its end
@@ -36,7 +35,7 @@ fn main() -> ExitCode {
         ["facts", records, capture] => reader::run(records, capture),
         ["send", address, name, ref parts @ ..] => traffic::send(address, name, parts),
         ["sink", address] => traffic::sink(address),
-        _ => Err("usage: firstflight-kernel-parity replay|facts|trace|send|sink …".to_owned()),
+        _ => Err("usage: firstflight-kernel-parity replay|acks|facts|send|sink …".to_owned()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
