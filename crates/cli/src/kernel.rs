@@ -38,7 +38,7 @@ struct Chosen {
     /// The scheme, with its parameters as in `race --schemes`.
     #[arg(value_name = "SCHEME[:K=V,...]", allow_hyphen_values = true)]
     scheme: String,
-    /// The kernel's congestion control that takes over when start-up is over.
+    /// The kernel's congestion control that takes over when start-up is over; of a restart policy the one beside it.
     #[arg(long, value_name = "LAW", default_value = "cubic")]
     handover: Law,
     /// The name to register: `ff_` and up to 12 lower-case letters, digits and `_` [the scheme's own].

@@ -29,5 +29,5 @@ pub use error::KernelError;
 pub use load::{Handover, Loaded, Order, load, load_object};
 pub use machine::check;
 pub use names::{NAMES, available, check as check_name, name_of};
-pub use objects::{OFFERS, schemes};
+pub use objects::{schemes, why_not};
 pub use registered::{Keeper, Registered, list, unload};

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use firstflight::registry;
 use libbpf_rs::{Link, MapCore, MapType, Object, ObjectBuilder, OpenObject, PrintLevel, RingBufferBuilder};
 
 use crate::error::KernelError;
@@ -83,10 +84,11 @@ pub fn load(order: &Order<'_>) -> Result<Loaded, KernelError> {
 pub fn load_object(object: &[u8], order: &Order<'_>) -> Result<Loaded, KernelError> {
     let Order { scheme, parameters, name, handover, is_traced } = *order;
     names::check(name)?;
-    if handover == Handover::Bbr && firstflight::registry::restart(scheme).is_some() {
-        let why = "a restart policy calls the functions of the law beside it, and there are cubic and reno"
-            .to_owned();
-        return Err(KernelError::Impossible { scheme: scheme.to_owned(), why });
+    if handover == Handover::Bbr && registry::scheme(scheme).is_none() && registry::restart(scheme).is_some()
+    {
+        let why =
+            "a restart policy works beside cubic or reno, whose functions it calls; bbr's cannot be called";
+        return Err(KernelError::Impossible { scheme: scheme.to_owned(), why: why.to_owned() });
     }
     machine::check()?;
     let available = names::available()?;

@@ -1,7 +1,5 @@
 //! The objects of `kernel/objects`, which are in the library.
 
-use firstflight::registry::{Ability, Offers};
-
 use crate::error::KernelError;
 
 /// Each object: the scheme, and the ELF file.
@@ -30,6 +28,20 @@ pub const OFFERS: Offers = Offers::of(
     ],
 );
 
+/// The schemes that Linux cannot host, and why.
+const NOT_HOSTED: &[(&str, &str)] = &[
+    ("adaptive", "the search through its marks takes a verifier more than its million steps"),
+    (
+        "quick-start",
+        "a congestion control of Linux can neither put a request into a SYN nor read the routers' answer",
+    ),
+];
+
+/// Why Linux cannot host a scheme, if it cannot.
+pub fn why_not(scheme: &str) -> Option<&'static str> {
+    NOT_HOSTED.iter().find(|(of, _)| *of == scheme).map(|(_, why)| *why)
+}
+
 /// The schemes that have an object.
 pub fn schemes() -> impl Iterator<Item = &'static str> {
     OBJECTS.iter().map(|(scheme, _)| *scheme)
@@ -44,7 +56,9 @@ pub(crate) fn object(scheme: &str) -> Option<&'static [u8]> {
 pub(crate) fn wanted(scheme: &str) -> Result<&'static [u8], KernelError> {
     object(scheme).ok_or_else(|| {
         let all: Vec<&str> = schemes().collect();
-        let why = if all.is_empty() {
+        let why = if let Some(why) = why_not(scheme) {
+            why.to_owned()
+        } else if all.is_empty() {
             "this program was built without objects; `make kernel` builds them".to_owned()
         } else {
             format!("no object of it is built; there are {}", all.join(", "))

@@ -24,7 +24,9 @@ pub(super) fn load(load: &Load, registry: Registry, arguments: &[String]) -> Res
     // Before the scheme is registered, so that an interrupt ends it in order from then on.
     let interrupt = Interrupt::listen();
     let loaded = firstflight_kernel::load(&choice.order(&name)).map_err(refused)?;
-    let said = format!("{name} is registered: {}, then {}", choice.scheme, choice.handover.name());
+    let is_policy = registry.scheme(choice.scheme).is_none();
+    let joined = if is_policy { " beside" } else { ", then" };
+    let said = format!("{name} is registered: {}{joined} {}", choice.scheme, choice.handover.name());
     if load.pin {
         let file = loaded.pin().map_err(refused)?;
         let file = file.display();

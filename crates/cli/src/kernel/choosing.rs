@@ -1,7 +1,7 @@
 //! From the words of the command line to what is to be loaded.
 
 use firstflight::registry::{Registry, Value};
-use firstflight_kernel::{Handover, KernelError, NAMES, OFFERS, Order, name_of, schemes};
+use firstflight_kernel::{Handover, KernelError, NAMES, Order, name_of, schemes, why_not};
 use firstflight_scenario::ByName;
 use firstflight_scenario::suggest::{SCHEMES, meant};
 
@@ -31,7 +31,7 @@ impl Choice {
             return Err(refuse(unknown(name)));
         };
         if !schemes().any(|other| other == scheme) {
-            return Err(refuse(cannot_be_hosted(registry, scheme, &parameters)));
+            return Err(refuse(cannot_be_hosted(scheme)));
         }
         if let Some(name) = &chosen.name {
             firstflight_kernel::check_name(name).map_err(|error| {
@@ -104,26 +104,16 @@ fn unknown(name: &str) -> String {
 }
 
 /// Why there is no object of a scheme.
-fn cannot_be_hosted(registry: Registry, scheme: &str, parameters: &[(&'static str, Value)]) -> String {
-    let missing = match (registry.scheme(scheme), registry.restart(scheme)) {
-        (Some(entry), _) => entry.check(parameters, OFFERS).err(),
-        (None, Some(entry)) => entry.check(OFFERS).err(),
-        (None, None) => None,
-    };
+fn cannot_be_hosted(scheme: &str) -> String {
     let there = schemes().collect::<Vec<_>>().join(", ");
-    match missing {
-        Some(missing) => format!("{missing}; those that can be loaded are {there}"),
-        None if NAMES.iter().all(|(name, _)| *name != scheme) => {
-            format!(
-                "{scheme} is no scheme of this repository, and has no object; those that have one are {there}"
-            )
-        }
-        None if there.is_empty() => {
-            format!(
-                "{scheme} has no object in this program, which was built without any; `make kernel` builds them"
-            )
-        }
-        None => format!("{scheme} has no object; those that have one are {there}"),
+    if let Some(why) = why_not(scheme) {
+        format!("Linux's TCP cannot host {scheme}: {why}; those that can be loaded are {there}")
+    } else if there.is_empty() {
+        format!(
+            "{scheme} has no object in this program, which was built without any; `make kernel` builds them"
+        )
+    } else {
+        format!("{scheme} has no object; those that have one are {there}")
     }
 }
 

@@ -188,7 +188,7 @@ fn what_cannot_be_loaded_is_refused_by_name_before_the_kernel_is_asked() {
     }
     for (words, wanted) in [
         (&["load", "hystrat"][..], "unknown scheme `hystrat`; is `hystart` meant?"),
-        (&["load", "quick-start"], "quick-start needs "),
+        (&["load", "quick-start"], "Linux's TCP cannot host quick-start: "),
         (&["load", "hystart:hz=0"], "hystart: hz is 0, allowed is a whole number from 1 to 65535"),
         (&["load", "hystart:as=x"], "--name is the name in the kernel"),
         (&["load", "hystart,limited"], "one scheme is wanted"),

@@ -93,18 +93,15 @@ fn every_encapsulation_is_looked_into() {
         assert_eq!((found.from.as_str(), found.bytes_sent), ("10.0.0.1:40000", Some(7 * 1460)), "{name}");
         assert_eq!(told.tally.tunnelled, if link == 101 { 14 } else { 0 }, "{name}");
         let tunnel = match name {
-            "IP in IP" | "IP in IPv6" => Some("ip"),
-            "GRE" | "GRE, Ethernet" | "GRE in VXLAN" => Some("gre"),
+            "IP in IP" | "IP in IPv6" | "IP in IPv6 with an option" => Some("ip"),
+            "GRE" | "GRE, Ethernet" | "GRE in VXLAN" | "GRE, PPP" | "GRE, mirrored" => Some("gre"),
             "GRE with key" => Some("gre 7"),
-            "VXLAN" => Some("vxlan 5"),
+            "VXLAN" | "VXLAN of Linux" => Some("vxlan 5"),
             "GENEVE" => Some("geneve 5"),
             "GTP-U" | "GTP-U, extended" => Some("gtp-u 1"),
             "PPPoE" | "PPPoE alone" => Some("pppoe 1"),
             "PPPoE behind a VLAN tag" => Some("pppoe 257"),
             "MPLS" => Some("mpls 16/32"),
-            "IP in IPv6 with an option" => Some("ip"),
-            "VXLAN of Linux" => Some("vxlan 5"),
-            "GRE, PPP" | "GRE, mirrored" => Some("gre"),
             _ if name.starts_with("MPLS") => Some("mpls 101"),
             _ => None,
         };
