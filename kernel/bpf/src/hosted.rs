@@ -155,7 +155,7 @@ macro_rules! for_each_hosted_scheme {
             "hystart++": hystart_plus_plus, HyStartPlus, |initial, _| HyStartPlus::new(initial);
             "search": search, Search, |initial, _| Search::new(initial);
             "bbr": bbr, Bbr, |initial, _| Bbr::new(initial);
-            "paced": paced, Paced, |_, _| Paced::practical();
+            "paced": paced, Paced, |initial, _| Paced::practical(initial);
             "suss": suss, Suss, |initial, _| Suss::new(initial);
             "careful-resume": careful_resume, CarefulResume, |initial, facts| CarefulResume::new(initial, facts.saved());
         }

@@ -187,6 +187,7 @@ impl Rbp {
             scale_ppm: settings.ppm(SCALE),
             nearest: settings.word(ROUNDING) == "nearest",
             latest_rtt: settings.word(RTT) == "latest",
+            mean: settings.word(OVER) == "mean",
             after: match settings.word(AFTER) {
                 "cut" => After::Cut,
                 "sent" => After::Sent,
@@ -209,7 +210,7 @@ impl Rbp {
             burst: AT_ONCE,
             expires: EXPIRY,
             rate: ActualRate::default(),
-            mean: settings.word(OVER) == "mean",
+            mean: false,
             stage: Stage::Over,
             window: Bytes32::ZERO,
             ssthresh: None,
