@@ -16,9 +16,11 @@ import sys
 
 # Name: options of the path, commands at A and at B, and the nominal rate in bit/s.
 UDP = "iperf3 -u -l 1448 -b {0}M -c {{B}} -t 4 -i 0", "iperf3 -s -1"
-# A socket that began with BBR, as the system's default, stays paced by the kernel whatever -C says: so pacing is far above the path.
-UNPACED = "sysctl -qw net.ipv4.tcp_pacing_ca_ratio=1000 net.ipv4.tcp_pacing_ss_ratio=1000; exec "
-TCP = f"sh -c '{UNPACED}iperf3 -c {{B}} -t 5 -i 0 -C cubic'", "iperf3 -s -1"
+# CUBIC that the kernel does not pace.
+PLAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sender.py")
+TCP = f"python3 {shlex.quote(PLAIN)} send {{B}} 5 cubic", f"python3 {shlex.quote(PLAIN)} receive"
+# iperf3 sets the algorithm of a connection that is open already: where the system's default is BBR, the kernel paces this CUBIC.
+IPERF3 = "iperf3 -c {B} -t 5 -i 0 -C cubic", "iperf3 -s -1"
 PACED = "iperf3 -c {B} -t 5 -i 0 -C bbr", "iperf3 -s -1"
 
 
@@ -34,8 +36,9 @@ def tcp(rate, commands=TCP):
 CASES = {
     "ping 20": ("--rate 20mbit --rtt 40ms", "ping -q -c 100 -i 0.02 {B}", "sleep 60", None),
     **{f"udp {rate}": udp(rate) for rate in (2, 20, 50, 100, 400)},
-    **{f"tcp {rate}": tcp(rate) for rate in (20, 100, 400)},
-    **{f"bbr {rate}": tcp(rate, PACED) for rate in (100, 400)},
+    **{f"plain cubic {rate}": tcp(rate) for rate in (20, 100, 400)},
+    **{f"iperf3 -C cubic {rate}": tcp(rate, IPERF3) for rate in (100, 400)},
+    **{f"iperf3 -C bbr {rate}": tcp(rate, PACED) for rate in (100, 400)},
 }
 
 
@@ -92,8 +95,10 @@ def main():
         for name, case in wanted.items():
             print(f"run {number + 1} of {given.runs}: {name}", file=sys.stderr)
             runs[name].append(run(given.program, case))
+    default = open("/proc/sys/net/ipv4/tcp_congestion_control").read().strip()
     load = " ".join(f"{one:.1f}" for one in os.getloadavg())
-    print(f"Medians of {given.runs} interleaved runs; load {load} on {os.cpu_count()} cores.\n")
+    print(f"Medians of {given.runs} interleaved runs; load {load} on {os.cpu_count()} cores; kernel {os.uname().release}, whose default is "
+          f"{default}.\n")
     print("| case | runs | void | busiest second, Mbit/s | off | ping's least / mean RTT, ms | least delays, ms "
           "| late, mean µs | p50 | p99 | most |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
