@@ -84,7 +84,7 @@ fn verdict(compared: &Compared) -> Result<(), Failure> {
     if void > 0 {
         let runs = if void == 1 { "a run".to_owned() } else { format!("{void} runs") };
         return Err(Failure::check(format!(
-            "{runs} stayed void when repeated: this machine relays too late for this path now"
+            "{runs} stayed void when repeated: this machine is too busy for this path now"
         )));
     }
     Ok(())

@@ -64,10 +64,11 @@ pub(crate) enum Taken {
     Interrupted,
 }
 
-/// How long a run may take: ten times as long as the transfer takes at the least, and half a minute, or what the limit says.
-pub(crate) fn patience(scenario: &Scenario) -> Span {
+/// How long a transfer may take in every habitat: thirty times as long as it takes at the least, and a minute, or what the limit
+/// says.
+pub(crate) fn limit(scenario: &Scenario) -> Span {
     let Goal::Size(size) = scenario.goal else { return scenario.limit };
     let bare = scenario.rate.time_for(size) + scenario.rtt * 10;
-    let usual = bare * 10 + Span::from_secs(30);
+    let usual = bare * 30 + Span::from_secs(60);
     usual.min(scenario.limit)
 }

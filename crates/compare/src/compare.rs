@@ -4,7 +4,7 @@ use firstflight_lab as lab;
 use firstflight_scenario::{Goal, Options, Scenario, ScenarioError, SchemeChoice};
 use firstflight_tcp::Stack;
 
-use crate::cell::{Cell, CompareError, Taken};
+use crate::cell::{Cell, CompareError, Taken, limit};
 use crate::figures::Figures;
 use crate::habitat::{HABITATS, Habitat, Runs};
 use crate::row::Row;
@@ -109,11 +109,12 @@ pub fn compare(order: &Order<'_>, how: &How<'_>) -> Result<Compared, CompareErro
     Ok(compared)
 }
 
-/// The scenario with this stack.
+/// The scenario with this stack, and the limit of all habitats.
 fn of_stack(options: &Options, stack: Stack) -> Result<Scenario, ScenarioError> {
     let mut options = options.clone();
     options.stack = Some(stack);
-    Scenario::resolve(&options)
+    let scenario = Scenario::resolve(&options)?;
+    Ok(Scenario { limit: limit(&scenario), ..scenario })
 }
 
 /// Refuses what is no single transfer.
@@ -239,11 +240,13 @@ fn rows(cells: &[Cell<'_>]) -> Vec<Row> {
             habitat: cell.habitat,
             congestion_control: cell.subject.congestion_control.filter(|_| is_kernel),
             runs: 0,
+            finished: 0,
             repeated: cell.repeated,
             void: cell.void,
             exit_cause: None,
             summaries: Vec::new(),
             differences: Vec::new(),
+            finishes_unlike: false,
             by_chance: Vec::new(),
         };
         row.take_runs(&cell.runs);

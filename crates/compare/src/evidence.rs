@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-use firstflight::Time;
+use firstflight::{Span, Time};
 use firstflight_emulate::{Fate, Side, Tape, Taped};
 use firstflight_measure::{Drop, Evidence, Recording, Send};
 use firstflight_sim::DropCause;
@@ -40,8 +40,9 @@ impl Carrier {
 }
 
 /// The evidence of a transfer from host A of `size` bytes in segments of `mss` bytes, as far as packets say it: what was sent,
-/// dropped, marked and delivered. Exits, reductions and timeouts are inside the sender. `None` if no connection was opened.
-pub fn evidence(tape: &Tape, carrier: Carrier, mss: u16, size: u64) -> Option<Evidence> {
+/// dropped, marked and delivered, until `limit` after the SYN. Exits, reductions and timeouts are inside the sender. `None` if no
+/// connection was opened.
+pub fn evidence(tape: &Tape, carrier: Carrier, mss: u16, size: u64, limit: Span) -> Option<Evidence> {
     let mut recording = Recording { mss: u32::from(mss), ..Recording::default() };
     let mut sequence: Option<Sequence> = None;
     let mut arrivals: Vec<(u64, u64, u64)> = Vec::new();
@@ -79,13 +80,14 @@ pub fn evidence(tape: &Tape, carrier: Carrier, mss: u16, size: u64) -> Option<Ev
         }
     }
     sequence?;
+    let until = |syn_at: u64| syn_at.saturating_add(limit.nanos());
+    arrivals.retain(|(at, ..)| *at <= until(recording.syn_at));
     recording.first_data_at = recording.sends.first().map(|first| first.at);
     recording.drops.sort_by_key(|drop| drop.at);
     recording.delivered = in_order(arrivals);
     let finished_at = recording.delivered.iter().find(|(_, bytes)| *bytes >= size).map(|(at, _)| *at);
-    let last = recording.delivered.last().map_or(recording.syn_at, |(at, _)| *at);
-    recording.ended_at = finished_at.unwrap_or(last);
-    // What is sent after the last byte arrived is beyond the flow's life, as in the simulator.
+    recording.ended_at = finished_at.unwrap_or_else(|| until(recording.syn_at));
+    // What is sent after the last byte arrived, or after the limit, is beyond the flow's life, as in the simulator.
     recording.sends.retain(|send| send.at <= recording.ended_at);
     recording.drops.retain(|drop| drop.sent_at <= recording.ended_at);
     Some(Evidence { recording, finished_at, packets_marked: marked, ..Evidence::default() })

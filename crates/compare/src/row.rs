@@ -21,6 +21,8 @@ pub struct Row {
     pub congestion_control: Option<&'static str>,
     /// Runs that count.
     pub runs: u32,
+    /// Those of them whose transfer was finished within the limit: only they have an FCT.
+    pub finished: u32,
     /// Runs that were void and were repeated.
     pub repeated: u32,
     /// Runs that stayed void, however often they were repeated: they do not count.
@@ -31,6 +33,8 @@ pub struct Row {
     pub summaries: Vec<Option<Summary>>,
     /// The median less that of the simulator of the same stack, in the order of [`METRICS`]; `None` of that simulator itself.
     pub differences: Vec<Option<f64>>,
+    /// Whether transfers finish here and not in the simulator of the same stack, or there and not here.
+    pub finishes_unlike: bool,
     /// Whether chance may have made the difference: the simulator's runs differ as well, and the ranges of both overlap. In the order
     /// of [`METRICS`].
     pub by_chance: Vec<bool>,
@@ -63,6 +67,10 @@ pub struct Tolerance {
     pub absolute: f64,
     /// As a share of the simulator's number.
     pub share: f64,
+}
+
+fn whole(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
@@ -113,7 +121,8 @@ impl Summary {
 impl Row {
     /// Puts the figures of the runs that count together.
     pub(crate) fn take_runs(&mut self, runs: &[Figures]) {
-        self.runs = u32::try_from(runs.len()).unwrap_or(u32::MAX);
+        self.runs = whole(runs.len());
+        self.finished = whole(runs.iter().filter(|run| run.fct_s.is_some()).count());
         self.summaries = METRICS
             .iter()
             .map(|metric| Summary::of(runs.iter().filter_map(|run| (metric.of)(run)).collect()))
@@ -139,6 +148,8 @@ impl Row {
             .zip(&simulator.summaries)
             .map(|pair| simulator.runs > 1 && overlap(pair))
             .collect();
+        let both_ran = self.runs > 0 && simulator.runs > 0;
+        self.finishes_unlike = both_ran && (self.finished == 0) != (simulator.finished == 0);
         let pairs = self.summaries.iter().zip(&simulator.summaries).enumerate();
         self.differences = pairs
             .map(|(at, (own, theirs))| {
@@ -177,6 +188,7 @@ impl Serialize for Row {
         map.serialize_entry("stack", self.habitat.stack_name())?;
         map.serialize_entry("congestion_control", &self.congestion_control)?;
         map.serialize_entry("runs", &self.runs)?;
+        map.serialize_entry("finished", &self.finished)?;
         map.serialize_entry("repeated", &self.repeated)?;
         map.serialize_entry("void", &self.void)?;
         map.serialize_entry("exit_cause", &self.exit_cause)?;

@@ -24,8 +24,10 @@ const COLUMNS: [Shown; 16] = [
     ("overshoot_lost_packets", ["over-", "shot p"], Cells::Numbers, 4, |row| {
         packets(row, "overshoot_lost_packets")
     }),
-    ("fct_s_min", ["FCT", "from-to"], Cells::Numbers, 5, |row| range(row, "fct_s")),
-    ("packets_lost_min", ["drops", "from-to"], Cells::Numbers, 5, |row| range(row, "packets_lost")),
+    ("fct_s_min", ["FCT", "from-to"], Cells::Numbers, 5, |row| range_of(row, "fct_s", significant)),
+    ("packets_lost_min", ["drops", "from-to"], Cells::Numbers, 5, |row| {
+        range_of(row, "packets_lost", halves)
+    }),
     ("throughput_bps", ["thrpt", "Mbit/s"], Cells::Numbers, 6, |row| number(row, "throughput_bps", 1e6)),
     ("packets_sent", ["sent", "p"], Cells::Numbers, 6, |row| packets(row, "packets_sent")),
     ("runs", ["runs", ""], Cells::Numbers, 5, runs),
@@ -87,6 +89,16 @@ pub(super) fn render(compared: &Compared, style: &TableStyle) -> String {
 
 /// What differs most from the simulator.
 fn sentence(compared: &Compared) -> String {
+    if let Some(row) = compared.rows.iter().find(|row| row.finishes_unlike) {
+        let [own, theirs] =
+            if row.finished == 0 { ["does not finish", "does"] } else { ["finishes", "does not"] };
+        let simulator = format!("sim-{}", row.habitat.stack_name());
+        return format!(
+            "Largest difference: {} in {} {own} within the limit, and {theirs} in {simulator}.",
+            row.scheme,
+            habitat(row)
+        );
+    }
     let Some(most) = largest(&compared.rows) else {
         if compared.rows.iter().any(|row| row.by_chance.contains(&true)) {
             return "No difference is told from chance: the runs' ranges overlap.".to_owned();
@@ -140,11 +152,20 @@ fn notes(rows: &[Row]) -> Vec<String> {
                 .to_owned(),
         );
     }
+    for row in rows.iter().filter(|row| row.finished < row.runs) {
+        notes.push(format!(
+            "{} in {}: {} of {} transfers did not finish within the limit; they have no FCT, and drops until then.",
+            printable(&row.scheme),
+            habitat(row),
+            row.runs - row.finished,
+            row.runs
+        ));
+    }
     let (repeated, void) =
         rows.iter().fold((0, 0), |(again, void), row| (again + row.repeated, void + row.void));
     if repeated + void > 0 {
         notes.push(format!(
-            "Void, because packets were relayed too late: {repeated} runs, which were repeated; {void} stayed void and do not count."
+            "Void, because the relay or an end was late: {repeated} runs, which were repeated; {void} stayed void and do not count."
         ));
     }
     notes
@@ -194,9 +215,9 @@ fn exit(row: &Row) -> String {
     }
 }
 
-fn range(row: &Row, name: &str) -> String {
+fn range_of(row: &Row, name: &str, show: fn(f64) -> String) -> String {
     match row.summary(name) {
-        Some(summary) if row.runs > 1 => format!("{}-{}", significant(summary.min), significant(summary.max)),
+        Some(summary) if row.runs > 1 => format!("{}-{}", show(summary.min), show(summary.max)),
         _ => String::new(),
     }
 }

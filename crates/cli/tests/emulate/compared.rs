@@ -88,3 +88,23 @@ fn a_scheme_that_sockets_cannot_run_is_told_and_the_others_are_run() {
     assert!(stderr(&output).contains("quick-start is not in live-rfc: "), "{}", stderr(&output));
     assert_eq!(stdout(&output).lines().count(), 4, "{}", stdout(&output));
 }
+
+#[test]
+fn the_limit_ends_a_transfer_in_every_habitat() {
+    if !can_run("compared::the_limit_ends_a_transfer_in_every_habitat", &[]) {
+        return;
+    }
+    // 2 MB take 0.8 s at the least; the loss is long before the limit.
+    let path =
+        "--rate 20mbit --rtt 40ms --queue 50p --ack every --size 2MB --limit 700ms --schemes slow-start";
+    let (rows, _) = compared(path);
+    assert_eq!(rows.len(), 7, "{rows:?}");
+    for row in rows.iter().filter(|row| counts(row)) {
+        assert_eq!((&row["runs"], &row["finished"]), (&1.into(), &0.into()), "{row}");
+        assert!(row["fct_s"].is_null(), "{row}");
+        let of = |field: &str| row[field].as_f64().unwrap_or_else(|| panic!("{field} of {row}"));
+        assert!(of("packets_sent") > 700.0 && of("packets_sent") < 1370.0, "{row}");
+        assert!(of("throughput_bps") > 5e6 && of("throughput_bps") < 20e6, "{row}");
+        assert!(of("exit_time_s") < 0.7, "the inside of the sender is known, too: {row}");
+    }
+}

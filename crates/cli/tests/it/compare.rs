@@ -47,6 +47,22 @@ fn runs_whose_seeds_differ_are_medians() {
 }
 
 #[test]
+fn a_transfer_that_the_limit_ends_is_told() {
+    let limited = ["--schemes", "slow-start", "--limit", "500ms"];
+    for row in lines(&limited) {
+        assert_eq!((&row["runs"], &row["finished"]), (&1.into(), &0.into()), "{row}");
+        assert!(row["fct_s"].is_null(), "{row}");
+    }
+    let text = stdout(&run(&[&SIMULATED[..], &limited].concat()));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("slow-start in sim-rfc: 1 of 1 transfers did not finish within the limit"),
+        "{text}"
+    );
+    assert_eq!(lines(&["--schemes", "slow-start"])[0]["finished"], 1);
+}
+
+#[test]
 fn the_table_has_a_row_a_habitat_and_fits_80_columns() {
     let words =
         [&SIMULATED[..], &["--schemes", "slow-start-paced,paced:profile=paper,as=paced-of-the-paper"]];

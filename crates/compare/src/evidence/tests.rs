@@ -8,6 +8,8 @@ use proptest::prelude::*;
 
 const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+/// More than any of these transfers takes.
+const MINUTE: Span = Span::from_secs(60);
 const ISN: u32 = u32::MAX - 500;
 
 fn at(millis: u64) -> Time {
@@ -71,7 +73,7 @@ fn tape(carrier: Carrier) -> Tape {
 #[test]
 fn the_packets_of_a_run_are_its_evidence_in_either_carrier() {
     for carrier in [Carrier::Ip, Carrier::Udp] {
-        let evidence = evidence(&tape(carrier), carrier, 1_000, 2_500).expect("a connection");
+        let evidence = evidence(&tape(carrier), carrier, 1_000, 2_500, MINUTE).expect("a connection");
         let recording = &evidence.recording;
         assert_eq!((recording.syn_at, recording.first_data_at), (10_000_000, Some(50_000_000)));
         let sent: Vec<_> =
@@ -88,8 +90,22 @@ fn the_packets_of_a_run_are_its_evidence_in_either_carrier() {
 
 #[test]
 fn a_transfer_that_is_not_all_delivered_has_no_completion_time() {
-    let evidence = evidence(&tape(Carrier::Ip), Carrier::Ip, 1_000, 3_500).expect("a connection");
-    assert_eq!((evidence.finished_at, evidence.recording.ended_at), (None, 110_000_000));
+    let evidence = evidence(&tape(Carrier::Ip), Carrier::Ip, 1_000, 3_500, MINUTE).expect("a connection");
+    assert_eq!((evidence.finished_at, evidence.recording.ended_at), (None, 60_010_000_000));
+}
+
+#[test]
+fn what_comes_after_the_limit_is_beyond_the_flows_life() {
+    // The SYN left at 10 ms; the last byte arrives at 110 ms, after what was sent again at 90 ms.
+    let limited = |limit: u64| {
+        let limit = Span::from_millis(limit);
+        evidence(&tape(Carrier::Udp), Carrier::Udp, 1_000, 2_500, limit).expect("a connection")
+    };
+    assert_eq!(metrics::fct(&limited(100)), Some(100_000_000), "the limit itself is in time");
+    let late = limited(99);
+    assert_eq!((metrics::fct(&late), late.recording.ended_at), (None, 109_000_000));
+    assert_eq!(late.recording.delivered, [(70_000_000, 1_000)]);
+    assert_eq!((metrics::packets_sent(&late), metrics::packets_sent(&limited(79))), (4, 3));
 }
 
 #[test]
@@ -97,7 +113,7 @@ fn without_a_syn_there_is_no_connection() {
     let mut tape = Tape::default();
     tape.entered(0, Side::A, at(1), &packet(Carrier::Ip, &data(0, 100)));
     tape.entered(1, Side::A, at(2), &[0; 40]);
-    assert!(evidence(&tape, Carrier::Ip, 1_000, 100).is_none());
+    assert!(evidence(&tape, Carrier::Ip, 1_000, 100, MINUTE).is_none());
 }
 
 proptest! {
@@ -131,7 +147,7 @@ proptest! {
             for (number, bytes) in (0..).zip(&packets) {
                 tape.entered(number, Side::A, at(number), bytes);
             }
-            evidence(&tape, carrier, 1_460, size);
+            evidence(&tape, carrier, 1_460, size, MINUTE);
         }
     }
 }

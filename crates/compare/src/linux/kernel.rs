@@ -111,7 +111,7 @@ pub(super) fn receive(words: &[OsString]) -> Result<(), String> {
 
 /// The figures of a run, from its packets: the inside of the kernel's sender is what `firstflight inspect` finds in them.
 pub(super) fn figures(tape: &Tape, scenario: &Scenario) -> Result<Figures, String> {
-    let evidence = evidence(tape, Carrier::Ip, scenario.mss, size(scenario))
+    let evidence = evidence(tape, Carrier::Ip, scenario.mss, size(scenario), scenario.limit)
         .ok_or_else(|| "no connection was opened".to_owned())?;
     let found = found(tape)?;
     #[expect(clippy::cast_precision_loss, reason = "a flight is far below 2^53 bytes")]

@@ -1,16 +1,16 @@
 //! The endpoint on UDP sockets at both ends.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufWriter, Write};
-use std::os::fd::AsFd;
-use std::sync::Arc;
+use std::io::{BufRead, BufWriter, Stdout, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use firstflight_emulate::{B, Tape};
 use firstflight_live::{Listener, Options, Stream};
 use firstflight_scenario::Scenario;
 use firstflight_scenario::keys::{Heading, key};
 
-use super::words::{PORT, Words, check_all, command, size, write_all};
+use super::words::{OUT_OF_TIME, PORT, Words, check_all, command, size, write_all};
 use crate::cell::Cell;
 use crate::equal;
 use crate::evidence::{Carrier, evidence};
@@ -43,6 +43,7 @@ pub(super) fn settings(cell: &Cell<'_>) -> Vec<String> {
         format!("scheme={}", cell.choice),
         format!("datagram={}", equal::datagram(u64::from(cell.scenario.packet()))),
         format!("size={}", equal::transfer(size(cell.scenario), u64::from(*mss))),
+        format!("limit={}", cell.scenario.limit.nanos()),
     ];
     own.into_iter().chain(keys.map(|(name, value)| format!("{KEY}{name}={value}"))).collect()
 }
@@ -65,14 +66,50 @@ fn read_options(words: &Words<'_>) -> Result<Options, String> {
 /// The program at host A: sends, and writes the trace of its connection to its standard output.
 pub(super) fn send(words: &[OsString]) -> Result<(), String> {
     let words = Words::new(words)?;
-    let traces = Arc::new(|_| {
-        let out = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
-        Ok(Box::new(BufWriter::with_capacity(1 << 20, out)) as Box<dyn Write + Send>)
-    });
-    let options = read_options(&words)?.traces(traces);
+    let told = Told::default();
+    let out = told.clone();
+    let options =
+        read_options(&words)?.traces(Arc::new(move |_| Ok(Box::new(out.clone()) as Box<dyn Write + Send>)));
+    end_after(Duration::from_nanos(words.number("limit")?) + LATER, told);
     let stream = Stream::connect((B.v4, PORT), &options).map_err(|error| format!("connecting: {error}"))?;
     write_all(&stream, words.number("size")?)?;
     stream.finish(None).map_err(|error| error.to_string())
+}
+
+/// How long after the limit the sender ends: nothing of the transfer's life is missed.
+const LATER: Duration = Duration::from_millis(50);
+
+/// Ends the process after a time, with its trace written, and with nothing said to the peer.
+fn end_after(time: Duration, told: Told) {
+    std::thread::spawn(move || {
+        std::thread::sleep(time);
+        // Whoever holds the lock has written a whole record; none is written any more.
+        let mut out = told.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let code = if out.flush().is_ok() { OUT_OF_TIME } else { 1 };
+        std::process::exit(code);
+    });
+}
+
+/// The sender's trace on its way to the standard output, in whole records.
+#[derive(Clone)]
+struct Told(Arc<Mutex<BufWriter<Stdout>>>);
+
+impl Default for Told {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(BufWriter::with_capacity(1 << 20, std::io::stdout()))))
+    }
+}
+
+impl Write for Told {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let mut out = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        out.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).flush()
+    }
 }
 
 /// The program at host B: receives, and checks each byte.
@@ -92,8 +129,8 @@ pub(super) fn figures(
     let mss = equal::segment(u64::from(scenario.mss));
     let size = equal::transfer(size(scenario), u64::from(scenario.mss));
     let own = u16::try_from(mss).unwrap_or(u16::MAX);
-    let mut evidence =
-        evidence(tape, Carrier::Udp, own, size).ok_or_else(|| "no connection was opened".to_owned())?;
+    let mut evidence = evidence(tape, Carrier::Udp, own, size, scenario.limit)
+        .ok_or_else(|| "no connection was opened".to_owned())?;
     let heard = hear(trace).map_err(|error| format!("the sender's trace: {error}"))?;
     let ends = [
         late::of_sender(tape, Carrier::Udp, &heard.acks),

@@ -17,8 +17,9 @@ use thread_priority::{
     thread_native_id,
 };
 
+use super::words::OUT_OF_TIME;
 use super::{kernel, live};
-use crate::cell::{Cell, CompareError, Taken, patience};
+use crate::cell::{Cell, CompareError, Taken};
 use crate::habitat::Runs;
 
 /// If this process was started as the program at an end of a compared path, is that and gives its exit code. `arguments` are
@@ -77,12 +78,15 @@ pub(crate) fn probe(scenario: &Scenario) -> Result<(), CompareError> {
     done.map(drop).map_err(|error| refused(error, "the probe", "the emulated path"))
 }
 
+/// How much longer than the limit the programs may run: the endpoint on sockets ends by itself within it, with its trace written.
+const GRACE: Span = Span::from_secs(1);
+
 /// Makes a run with real packets.
 pub(crate) fn run(cell: &Cell<'_>, seed: u64, interrupted: &dyn Fn() -> bool) -> Result<Taken, CompareError> {
     let scenario = Scenario { seed, ..cell.scenario.clone() };
     let is_kernel = cell.habitat.runs == Runs::Kernel;
     let commands = if is_kernel { kernel::commands(cell) } else { live::commands(cell) };
-    let (told, done) = emulate(&scenario, commands, patience(&scenario), interrupted)?;
+    let (told, done) = emulate(&scenario, commands, scenario.limit + GRACE, interrupted)?;
     let failed = |why: String| CompareError::End {
         scheme: cell.choice.name().to_owned(),
         habitat: cell.habitat.name,
@@ -154,6 +158,9 @@ fn fault(done: &Done) -> Option<String> {
         Ended::Signalled(signal) => Some(format!("signal {signal} ended the {what}")),
     };
     let [a, b] = done.ended;
+    if a == Some(Ended::Exited(OUT_OF_TIME)) {
+        return None;
+    }
     let sender = ended("sender", a.filter(|_| done.ending == Ending::Command));
     sender.or_else(|| ended("receiver", b.filter(|_| !done.is_b_terminated)))
 }

@@ -10,6 +10,9 @@ use firstflight_wire::payload;
 /// The port at which the receiver listens.
 pub(super) const PORT: u16 = 4_433;
 
+/// The exit status of a sender that the limit ended, as that of `timeout`.
+pub(super) const OUT_OF_TIME: i32 = 124;
+
 /// A command that [`inside`](super::inside) takes.
 pub(super) fn command(role: &str, words: impl IntoIterator<Item = String>) -> Vec<OsString> {
     let program = ["/proc/self/exe".into(), INSIDE.into(), role.into()];

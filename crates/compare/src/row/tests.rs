@@ -11,11 +11,13 @@ fn row(habitat: usize, runs: &[(f64, u64, Option<f64>)]) -> Row {
         habitat: HABITATS[habitat],
         congestion_control: (habitat == 4).then_some("reno"),
         runs: 0,
+        finished: 0,
         repeated: 0,
         void: 0,
         exit_cause: None,
         summaries: Vec::new(),
         differences: Vec::new(),
+        finishes_unlike: false,
         by_chance: Vec::new(),
     };
     let runs: Vec<Figures> = runs
@@ -63,6 +65,25 @@ fn a_difference_is_from_the_simulators_number() {
     assert_eq!(live.difference("packets_lost"), Some(-3.0));
     let [_, live] = pair((1.0, 0, None), &[(1.1, 4, None)]);
     assert_eq!((live.difference("packets_lost"), live.share("packets_lost")), (Some(4.0), None));
+}
+
+#[test]
+fn a_transfer_that_finishes_in_one_of_two_habitats_is_told() {
+    let runs = |times: &[Option<f64>]| -> Vec<Figures> {
+        times.iter().map(|fct| Figures { fct_s: *fct, ..Figures::default() }).collect()
+    };
+    let of = |simulated: &[Option<f64>], live: &[Option<f64>]| {
+        let (mut simulator, mut own) = (row(0, &[]), row(1, &[]));
+        simulator.take_runs(&runs(simulated));
+        own.take_runs(&runs(live));
+        own.compare_with(&simulator);
+        (own.finished, own.finishes_unlike)
+    };
+    assert_eq!(of(&[Some(1.0)], &[None, None]), (0, true));
+    assert_eq!(of(&[None], &[Some(1.0), None]), (1, true));
+    assert_eq!(of(&[Some(1.0)], &[Some(1.0), None]), (1, false));
+    assert_eq!(of(&[None], &[None]), (0, false));
+    assert_eq!(of(&[Some(1.0)], &[]), (0, false), "void runs tell nothing");
 }
 
 #[test]
