@@ -51,7 +51,7 @@ const START_SPREAD: Span = Span::from_secs(1);
 /// When the SYN of the measured flow leaves, for every scheme. Without other traffic it leaves at once. Responsive flows
 /// warm up before it. With constant-rate or on/off sources, Quick-Start's routers measure before it, so that every scheme
 /// meets the datagrams in one phase.
-pub(crate) fn flow_start(scenario: &Scenario) -> Time {
+pub fn flow_start(scenario: &Scenario) -> Time {
     let measuring = MEASURING.max(scenario.qs_router.interval * MEASURING_INTERVALS);
     match scenario.cross {
         Cross::None => Time::ZERO,

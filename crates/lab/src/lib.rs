@@ -33,6 +33,7 @@ mod seed_runs;
 mod sweep;
 mod warm_up;
 
+pub use build_network::flow_start;
 pub use error::RunError;
 pub use how::{How, MakeTap, TakeRecording};
 pub use populations::populations;

@@ -214,7 +214,7 @@ impl Told<'_> {
         if shown.len() < command.len() {
             shown.push('…');
         }
-        format!("{address}, {ended}; {shown}")
+        if shown.is_empty() { format!("{address}, {ended}") } else { format!("{address}, {ended}; {shown}") }
     }
 }
 

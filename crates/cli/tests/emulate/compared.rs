@@ -108,3 +108,18 @@ fn the_limit_ends_a_transfer_in_every_habitat() {
         assert!(of("exit_time_s") < 0.7, "the inside of the sender is known, too: {row}");
     }
 }
+
+#[test]
+fn a_transfer_begins_as_long_after_cross_traffic_as_in_a_race() {
+    if !can_run("compared::a_transfer_begins_as_long_after_cross_traffic_as_in_a_race", &[]) {
+        return;
+    }
+    // Races begin a second after the datagrams, and times of a trace count from those. The slow rate would take 2.4 s.
+    let path =
+        "--rate-trace 0s=1mbit,900ms=20mbit --rtt 20ms --size 300kB --cross 100kbit --schemes slow-start";
+    let (rows, _) = compared(path);
+    assert_eq!(rows.len(), 7, "{rows:?}");
+    for row in rows.iter().filter(|row| counts(row)) {
+        assert!(row["fct_s"].as_f64().is_some_and(|fct| fct < 0.5), "{row}");
+    }
+}

@@ -14,7 +14,7 @@ use firstflight_wire::{Direction, Passed, RawCapture, Tap};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
 
-use super::words::{PORT, Words, check_all, command, size, write_all};
+use super::words::{PORT, Words, check_all, command, size, start_word, wait_for_start, write_all};
 use crate::cell::Cell;
 use crate::evidence::{Carrier, evidence};
 use crate::figures::Figures;
@@ -59,6 +59,7 @@ fn settings(scenario: &Scenario, congestion_control: &str) -> Vec<String> {
         format!("congestion-control={congestion_control}"),
         format!("size={}", size(scenario)),
         format!("iw={}", scenario.iw),
+        start_word(scenario),
         format!("quick={}", scenario.ack == AckPolicy::Every),
     ];
     own.into_iter().chain(sysctls.map(|(name, value)| format!("{SYSCTL}{name}={value}"))).collect()
@@ -78,6 +79,7 @@ fn prepare(side: Side, words: &Words<'_>) -> Result<(), String> {
 pub(super) fn send(words: &[OsString]) -> Result<(), String> {
     let words = Words::new(words)?;
     prepare(Side::A, &words)?;
+    wait_for_start(&words)?;
     let mut stream = connect(words.of("congestion-control")?)?;
     write_all(&stream, words.number("size")?)?;
     stream.shutdown(Shutdown::Write).map_err(|error| error.to_string())?;

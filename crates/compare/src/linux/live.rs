@@ -10,7 +10,9 @@ use firstflight_live::{Listener, Options, Stream};
 use firstflight_scenario::Scenario;
 use firstflight_scenario::keys::{Heading, key};
 
-use super::words::{OUT_OF_TIME, PORT, Words, check_all, command, size, write_all};
+use super::words::{
+    OUT_OF_TIME, PORT, Words, check_all, command, size, start_word, wait_for_start, write_all,
+};
 use crate::cell::Cell;
 use crate::equal;
 use crate::evidence::{Carrier, evidence};
@@ -44,6 +46,7 @@ pub(super) fn settings(cell: &Cell<'_>) -> Vec<String> {
         format!("datagram={}", equal::datagram(u64::from(cell.scenario.packet()))),
         format!("size={}", equal::transfer(size(cell.scenario), u64::from(*mss))),
         format!("limit={}", cell.scenario.limit.nanos()),
+        start_word(cell.scenario),
     ];
     own.into_iter().chain(keys.map(|(name, value)| format!("{KEY}{name}={value}"))).collect()
 }
@@ -66,6 +69,7 @@ fn read_options(words: &Words<'_>) -> Result<Options, String> {
 /// The program at host A: sends, and writes the trace of its connection to its standard output.
 pub(super) fn send(words: &[OsString]) -> Result<(), String> {
     let words = Words::new(words)?;
+    wait_for_start(&words)?;
     let told = Told::default();
     let out = told.clone();
     let options =

@@ -17,7 +17,7 @@ use thread_priority::{
     thread_native_id,
 };
 
-use super::words::OUT_OF_TIME;
+use super::words::{OUT_OF_TIME, start};
 use super::{kernel, live};
 use crate::cell::{Cell, CompareError, Taken};
 use crate::habitat::Runs;
@@ -86,7 +86,7 @@ pub(crate) fn run(cell: &Cell<'_>, seed: u64, interrupted: &dyn Fn() -> bool) ->
     let scenario = Scenario { seed, ..cell.scenario.clone() };
     let is_kernel = cell.habitat.runs == Runs::Kernel;
     let commands = if is_kernel { kernel::commands(cell) } else { live::commands(cell) };
-    let (told, done) = emulate(&scenario, commands, scenario.limit + GRACE, interrupted)?;
+    let (told, done) = emulate(&scenario, commands, start(&scenario) + scenario.limit + GRACE, interrupted)?;
     let failed = |why: String| CompareError::End {
         scheme: cell.choice.name().to_owned(),
         habitat: cell.habitat.name,

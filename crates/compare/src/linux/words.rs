@@ -2,8 +2,11 @@
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
+use std::time::Duration;
 
+use firstflight::{Span, Time};
 use firstflight_emulate::linux::INSIDE;
+use firstflight_lab::flow_start;
 use firstflight_scenario::{Goal, Scenario};
 use firstflight_wire::payload;
 
@@ -25,6 +28,22 @@ pub(super) fn size(scenario: &Scenario) -> u64 {
         Goal::Size(size) => size.get(),
         Goal::Duration(_) => 0,
     }
+}
+
+/// How long after the beginning of the run the SYN leaves, as in a race: cross traffic is met in the same phase.
+pub(super) fn start(scenario: &Scenario) -> Span {
+    flow_start(scenario).since(Time::ZERO)
+}
+
+/// The word that tells the sender of it.
+pub(super) fn start_word(scenario: &Scenario) -> String {
+    format!("start={}", start(scenario).nanos())
+}
+
+/// Waits until the SYN is to leave.
+pub(super) fn wait_for_start(words: &Words<'_>) -> Result<(), String> {
+    std::thread::sleep(Duration::from_nanos(words.number("start")?));
+    Ok(())
 }
 
 /// The words as text, behind the first of them, which are `key=value`.
