@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 /// The kinds of tunnels, as results and filters name them.
-pub const TUNNEL_KINDS: [&str; 7] = ["gre", "vxlan", "geneve", "gtp-u", "ip", "pppoe", "mpls"];
+pub const TUNNEL_KINDS: [&str; 8] = ["gre", "vxlan", "vxlan-gpe", "geneve", "gtp-u", "ip", "pppoe", "mpls"];
 
 /// Layers are looked into to this depth.
 const MOST_LAYERS: u32 = 8;
@@ -72,6 +72,7 @@ pub(crate) enum Kind {
 pub(crate) enum IpTunnel {
     Gre,
     Vxlan,
+    VxlanGpe,
     Geneve,
     GtpU,
     /// IP in IP, and labels in IP or UDP.
@@ -88,12 +89,13 @@ pub(crate) struct Layer {
 
 impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [gre, vxlan, geneve, gtp_u, ip, pppoe, mpls] = TUNNEL_KINDS;
+        let [gre, vxlan, vxlan_gpe, geneve, gtp_u, ip, pppoe, mpls] = TUNNEL_KINDS;
         match self.kind {
             Kind::Ip(kind, id) => {
                 f.write_str(match kind {
                     IpTunnel::Gre => gre,
                     IpTunnel::Vxlan => vxlan,
+                    IpTunnel::VxlanGpe => vxlan_gpe,
                     IpTunnel::Geneve => geneve,
                     IpTunnel::GtpU => gtp_u,
                     IpTunnel::Ip => ip,

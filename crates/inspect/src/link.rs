@@ -52,6 +52,8 @@ const IPV6: u16 = 0x86DD;
 const PPPOE_SESSION: u16 = 0x8864;
 const MPLS: u16 = 0x8847;
 const MPLS_UPSTREAM: u16 = 0x8848;
+/// RFC 8300 section 2.1.
+const SERVICE_HEADER: u16 = 0x894F;
 /// IEEE 802.1Q, 802.1ad, and the number used before the latter.
 const TAGS: [u16; 3] = [0x8100, 0x88A8, 0x9100];
 
@@ -161,6 +163,28 @@ pub(crate) fn behind_ethernet_type(
         IPV4 | IPV6 => Some(start),
         PPPOE_SESSION => behind_session(bytes, start, None, layers),
         MPLS | MPLS_UPSTREAM => behind_labels(bytes, start, layers),
+        SERVICE_HEADER => behind_service_header(bytes, start, layers),
+        _ => None,
+    }
+}
+
+/// Where the IP packet begins behind the network service header (RFC 8300 section 2.2) at byte `start`. The header names a path
+/// of services and no ends, so that it is no layer.
+pub(crate) fn behind_service_header(bytes: &[u8], start: usize, layers: &mut Layers) -> Option<usize> {
+    const VERSION_AND_OPERATIONS: u16 = 0xE000;
+    let base = u16_at(bytes, start)?;
+    let words = usize::from(base & 0x3F);
+    if base & VERSION_AND_OPERATIONS != 0 || words < 2 {
+        return None;
+    }
+    let behind = start + words * 4;
+    match *bytes.get(start + 3)? {
+        1 | 2 => Some(behind),
+        3 => {
+            let (before, _) = Link::Ethernet.ip(bytes.get(behind..)?, layers)?;
+            Some(behind + before as usize)
+        }
+        5 => behind_labels(bytes, behind, layers),
         _ => None,
     }
 }

@@ -620,19 +620,23 @@ impl Sender {
 
     /// Whether the sender had had nothing to send before this packet. Then it had nothing in flight and was silent, or had sent
     /// its last packet short; or acknowledgements had come to which it did not answer: some while it repairs nothing and sent
-    /// its last packet short, or those of half of its flight and more while it repairs nothing.
+    /// its last packet short, or those of half of its flight and more while it repairs nothing. Away from the sender a silence is
+    /// counted from when it heard the acknowledgement at the latest.
     fn note_limits(&mut self, at: u64, flight_before: u64) {
         let silent = self.last_ack.max(self.last_data).map_or(0, |last| at.saturating_sub(last));
+        let silent = silent.saturating_sub(self.setting.slack());
         let rest = self.rtt.smoothed().or(self.setting.handshake).unwrap_or(0) / 4;
+        // What waits on its way is no silence of the sender.
+        let pause = if self.setting.shift > 0 { rest } else { rest / 8 };
         let mss = self.mss();
         let unanswered = |share: u64| {
             self.repairing.is_none()
                 && self.acked_since > 4 * mss
                 && self.acked_since * share >= flight_before
         };
-        let had_nothing = (self.last_was_short && self.acked_since > 0 && silent > rest / 8)
+        let had_nothing = (self.last_was_short && self.acked_since > 0 && silent > pause)
             || (self.last_was_short && unanswered(4))
-            || (silent > rest / 8 && unanswered(1) && !self.was_marked(at))
+            || (silent > pause && unanswered(1) && !self.was_marked(at))
             || (flight_before == 0 && self.last_data.is_some() && (silent > rest || self.last_was_short));
         if had_nothing && let Some(round) = self.rounds.current() {
             round.by_application = true;

@@ -1,9 +1,9 @@
-//! IP packets that carry others: IP in IP, GRE, VXLAN, GENEVE, GTP-U, and labels in IP or UDP. The innermost is what is looked at.
+//! IP packets that carry others: IP in IP, GRE, VXLAN, VXLAN-GPE, GENEVE, GTP-U, and labels in IP or UDP. The innermost is what is looked at.
 
 use std::net::IpAddr;
 
 use crate::layers::{End, IpTunnel, Kind, Layers};
-use crate::link::{Link, behind_ethernet_type, behind_labels, behind_ppp};
+use crate::link::{Link, behind_ethernet_type, behind_labels, behind_ppp, behind_service_header};
 
 const IP_IN_IP: u8 = 4;
 const UDP: u8 = 17;
@@ -13,6 +13,8 @@ const GRE: u8 = 47;
 const MPLS_IN_IP: u8 = 137;
 /// RFC 7348 section 5, and what Linux takes where no port is given.
 const VXLAN_PORTS: [u16; 2] = [4789, 8472];
+/// draft-ietf-nvo3-vxlan-gpe-13 section 3.2.
+const VXLAN_GPE_PORT: u16 = 4790;
 /// RFC 8926 section 3.3, 3GPP TS 29.281 section 4.4.2.3, RFC 7510 section 3.
 const GENEVE_PORT: u16 = 6081;
 const GTP_PORT: u16 = 2152;
@@ -77,6 +79,10 @@ fn within(packet: &[u8], protocol: u8, start: usize, layers: &mut Layers) -> Opt
                     enter(IpTunnel::Vxlan, network())?;
                     ethernet(packet, payload + 8, layers)
                 }
+                VXLAN_GPE_PORT => {
+                    enter(IpTunnel::VxlanGpe, network().filter(|_| packet[payload] & 8 != 0))?;
+                    vxlan_gpe(packet, payload, layers)
+                }
                 GENEVE_PORT => {
                     enter(IpTunnel::Geneve, network())?;
                     geneve(packet, payload, layers)
@@ -135,6 +141,24 @@ fn gre(packet: &[u8], start: usize, ends: Option<[End; 2]>, layers: &mut Layers)
         }
         0x880B => behind_ppp(packet, behind, layers),
         kind => behind_ethernet_type(packet, kind, behind, layers),
+    }
+}
+
+/// Version 0, no message of operations. Without the bit of a next protocol Ethernet follows, as in VXLAN.
+fn vxlan_gpe(packet: &[u8], start: usize, layers: &mut Layers) -> Option<usize> {
+    const VERSION: u8 = 0x30;
+    const NEXT_PROTOCOL: u8 = 0x04;
+    const OPERATIONS: u8 = 0x01;
+    let flags = *packet.get(start)?;
+    let behind = start + 8;
+    match *packet.get(start + 3)? {
+        _ if flags & (VERSION | OPERATIONS) != 0 => None,
+        _ if flags & NEXT_PROTOCOL == 0 => ethernet(packet, behind, layers),
+        1 | 2 => Some(behind),
+        3 => ethernet(packet, behind, layers),
+        4 => behind_service_header(packet, behind, layers),
+        5 => behind_labels(packet, behind, layers),
+        _ => None,
     }
 }
 

@@ -26,7 +26,7 @@ pub const FOUND: &[Column] = &[
     text("to", "Its receiver."),
     text(
         "tunnel",
-        "The tunnel, session of PPP over Ethernet or MPLS label stack that the sender's first packet was in: its kind (gre, vxlan, \
+        "The tunnel, session of PPP over Ethernet or MPLS label stack that the sender's first packet was in: its kind (gre, vxlan, vxlan-gpe, \
          geneve, gtp-u, ip, pppoe, mpls) and its identifier, session or labels, if it has any. Left out without one.",
     ),
     text("outer_from", "The tunnel's end at the sender: an IP address, or of pppoe an Ethernet address."),

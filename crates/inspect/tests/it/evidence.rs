@@ -265,6 +265,34 @@ fn a_packet_of_the_initial_window_that_was_lost_on_its_way_belongs_to_it() {
     assert_eq!(found.initial_window_bytes, Some(10 * u64::from(MSS)));
 }
 
+/// A sender that paces waits for all of its initial window to be acknowledged. Seen at the receiver, the next packet comes a round
+/// trip behind the last of those acknowledgements, and `idle` microseconds more.
+fn initial_window_acknowledged_at_once(idle: u64) -> Found {
+    let mut story = Story::default();
+    story.handshake([0, 20, 60_000]);
+    let mut round = |began: u64, places: std::ops::Range<u32>| {
+        for (place, at) in places.zip((began..).step_by(600)) {
+            story.data(at, place);
+            if place % 2 == 1 {
+                story.ack(at + 10, place + 1);
+            }
+        }
+    };
+    round(60_100, 0..10);
+    round(125_500 + idle, 10..30);
+    round(197_000 + idle, 30..70);
+    story.found()
+}
+
+#[test]
+fn away_from_the_sender_a_round_trip_is_no_silence_of_the_application() {
+    let found = initial_window_acknowledged_at_once(0);
+    assert_eq!((found.vantage, found.initial_window_segments), (Some("receiver"), Some(10)));
+    assert_eq!(found.initial_window_limit, Some("window"));
+    let rests = initial_window_acknowledged_at_once(30_000);
+    assert_eq!(rests.initial_window_limit, Some("application"));
+}
+
 #[test]
 fn where_the_last_packet_of_the_initial_window_may_be_lost_it_is_undefined() {
     let found = initial_window_less(&[9]).found();

@@ -28,7 +28,7 @@ const IP: [u8; 2] = [8, 0];
 #[test]
 fn every_encapsulation_is_looked_into() {
     type Wrap = fn(&[u8]) -> Vec<u8>;
-    let wraps: [(&str, u16, Wrap); 30] = [
+    let wraps: [(&str, u16, Wrap); 36] = [
         ("PPPoE", 1, |ip| ethernet([0x88, 0x64], &[&[0x11, 0, 0, 1, 0, 9, 0, 0x21][..], ip].concat())),
         ("MPLS", 1, |ip| ethernet([0x88, 0x47], &[&[0, 1, 0, 64, 0, 2, 1, 64][..], ip].concat())),
         ("PPP", 9, |ip| [&[0xFF, 3, 0, 0x21][..], ip].concat()),
@@ -82,6 +82,23 @@ fn every_encapsulation_is_looked_into() {
                     .concat(),
             )
         }),
+        ("VXLAN-GPE", 101, |ip| udp(4790, &[&[0x0C, 0, 0, 1, 0, 0, 5, 0][..], ip].concat())),
+        ("VXLAN-GPE, Ethernet", 101, |ip| {
+            udp(4790, &[&[0x0C, 0, 0, 3, 0, 0, 5, 0][..], &ethernet(IP, ip)].concat())
+        }),
+        ("VXLAN-GPE as VXLAN", 101, |ip| {
+            udp(4790, &[&[8, 0, 0, 0, 0, 0, 5, 0][..], &ethernet(IP, ip)].concat())
+        }),
+        ("VXLAN-GPE without network, services", 101, |ip| {
+            udp(4790, &[&[4, 0, 0, 4, 0, 0, 0, 0, 0x0F, 0xC2, 2, 1, 0, 0, 1, 255][..], ip].concat())
+        }),
+        ("MPLS in VXLAN-GPE", 101, |ip| {
+            udp(4790, &[&[0x0C, 0, 0, 5, 0, 0, 5, 0, 0, 6, 0x51, 64][..], ip].concat())
+        }),
+        ("GRE, services", 101, |ip| {
+            let services = [0x0F, 0xC6, 1, 3, 0, 0, 1, 255, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4];
+            ipv4(47, &[&[0, 0, 0x89, 0x4F][..], &services, &ethernet(IP, ip)].concat())
+        }),
         ("PPP with its direction", 204, |ip| [&[1, 0xFF, 3, 0, 0x21][..], ip].concat()),
         ("PPP with its direction as its address", 166, |ip| [&[0, 3, 0, 0x21][..], ip].concat()),
     ];
@@ -94,9 +111,13 @@ fn every_encapsulation_is_looked_into() {
         assert_eq!(told.tally.tunnelled, if link == 101 { 14 } else { 0 }, "{name}");
         let tunnel = match name {
             "IP in IP" | "IP in IPv6" | "IP in IPv6 with an option" => Some("ip"),
-            "GRE" | "GRE, Ethernet" | "GRE in VXLAN" | "GRE, PPP" | "GRE, mirrored" => Some("gre"),
+            "GRE" | "GRE, Ethernet" | "GRE in VXLAN" | "GRE, PPP" | "GRE, mirrored" | "GRE, services" => {
+                Some("gre")
+            }
             "GRE with key" => Some("gre 7"),
             "VXLAN" | "VXLAN of Linux" => Some("vxlan 5"),
+            "VXLAN-GPE" | "VXLAN-GPE, Ethernet" | "VXLAN-GPE as VXLAN" => Some("vxlan-gpe 5"),
+            "VXLAN-GPE without network, services" => Some("vxlan-gpe"),
             "GENEVE" => Some("geneve 5"),
             "GTP-U" | "GTP-U, extended" => Some("gtp-u 1"),
             "PPPoE" | "PPPoE alone" => Some("pppoe 1"),
