@@ -62,9 +62,17 @@ fn chosen(
 /// That a column is none of these fields, some of which stand under `headings`.
 pub(crate) fn unknown(name: &str, fields: &[&str], headings: &Headings) -> String {
     let hint =
-        meant_under(name, headings, fields).unwrap_or_else(|| format!("there are {}", fields.join(", ")));
+        meant_under(name, headings, fields).unwrap_or_else(|| match fields.split_at_checked(MOST_FIELDS) {
+            Some((some, more)) if more.len() > 1 => {
+                format!("there are {} and {} more, which --json names", some.join(", "), more.len())
+            }
+            _ => format!("there are {}", fields.join(", ")),
+        });
     format!("--columns: there is no column `{name}`; {hint}")
 }
+
+/// The most fields that an error lists.
+const MOST_FIELDS: usize = 16;
 
 #[cfg(test)]
 mod tests {
@@ -90,6 +98,7 @@ mod tests {
                 rows.headings().iter().filter(|(heading, _)| !fields.contains(&heading.as_str()))
             {
                 let said = unknown(heading, &fields, &rows.headings());
+                assert!(fields.contains(field), "{rows:?}: `{heading}` is answered with what is refused");
                 assert!(
                     said.contains("; write `") && said.contains(&format!("`{field}`")),
                     "{rows:?}: {said}"
@@ -115,6 +124,7 @@ mod tests {
         assert!(asked("su-loss").is_err_and(|error| error.contains("`su-loss`; write `su_loss`")));
         assert!(asked("costs").is_err_and(|error| error.contains("is `cost` meant?")));
         assert!(asked("zzzzzzzzzzzzzzz").is_err_and(|error| error.contains("there are scheme, label, ")));
+        assert!(asked("zzzzzzzzzzzzzzz").is_err_and(|error| error.contains(" more, which --json names")));
         assert!(asked(" , ").is_err_and(|error| error.contains("no column is named")));
     }
 }

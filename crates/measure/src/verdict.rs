@@ -164,13 +164,7 @@ impl Standing<'_> {
         let helped = self.helped(REACHES, &|judged| {
             format!("{} with {}", rounded_rate(whole(judged.throughput)), su_loss(judged))
         });
-        let losses = self.ranked.iter().map(|result| (Judged::of(result).su_loss.unwrap_or(0.0), result));
-        let heaviest = losses.max_by(|a, b| a.0.total_cmp(&b.0));
-        let is_named =
-            |result: &SchemeResult| self.best_helped().iter().any(|one| std::ptr::eq(*one, result));
-        let heavier =
-            heaviest.filter(|(loss, result)| *loss > best.su_loss.unwrap_or(0.0) && !is_named(result));
-        let other = heavier.map_or_else(String::new, |(_, result)| {
+        let other = self.heavier().map_or_else(String::new, |result| {
             let (others, judged) = (self.alike(result), Judged::of(result));
             let reach = REACHES[usize::from(others.len() > 1)];
             let others: Vec<&str> = others.iter().map(|result| result.name.as_str()).collect();
@@ -184,6 +178,14 @@ impl Standing<'_> {
         let winners = self.winners("throughput, within 1 % by su-loss");
         let throughput = rounded_rate(whole(best.throughput));
         format!("{winners}, {throughput}{share}, {start_up} with {}{helped}{other}.", su_loss(best))
+    }
+
+    /// The result with the most su-loss, if that is more than the best's and no result with help is that one.
+    fn heavier(&self) -> Option<&SchemeResult> {
+        let loss = |result: &SchemeResult| Judged::of(result).su_loss.unwrap_or(0.0);
+        let heaviest = self.ranked.iter().max_by(|a, b| loss(a).total_cmp(&loss(b)))?;
+        let is_named = self.best_helped().iter().any(|one| std::ptr::eq(*one, heaviest));
+        (loss(heaviest) > loss(self.first) && !is_named).then_some(heaviest)
     }
 
     /// This result and all that equal it in every run, in the order of the table; of those that are in one class of help.
@@ -321,11 +323,15 @@ impl Standing<'_> {
         self.ranked.last().filter(|last| !is_named(last) && is_behind(last))
     }
 
-    /// The results that the verdict names, the best first. Without a transfer the last is not named.
+    /// The results that the verdict compares, the best first. Without a transfer the one that loses most stands for the last.
     fn mentioned(&self) -> Vec<&SchemeResult> {
         let mut all = self.alike(self.first);
         all.extend(self.best_helped());
-        all.extend(self.last().filter(|_| self.contest.goal != Goal::Duration));
+        all.extend(match self.contest.goal {
+            Goal::Duration => self.heavier(),
+            Goal::Transfer { .. } | Goal::Rounds => self.last(),
+        });
+        all.extend(self.doubts().into_iter().map(|(result, _)| result));
         all
     }
 
@@ -339,17 +345,25 @@ impl Standing<'_> {
         laws_differ(&named, self.ranked.iter().map(words::law), laws::option)
     }
 
+    /// The sentence on the results that these runs do not tell from the best.
+    fn undecided(&self) -> String {
+        let doubts = self.doubts();
+        let others: Vec<_> =
+            doubts.into_iter().map(|(result, doubt)| (result.name.as_str(), doubt)).collect();
+        lag::undecided(self.first.rows.len(), &self.first.name, &others, self.pairs.comparisons)
+    }
+
     /// With several runs, the results that may be as good as the best and have what decides in all runs. Those that need help
     /// are not among them.
-    fn undecided(&self) -> String {
+    fn doubts(&self) -> Vec<(&SchemeResult, lag::Lag)> {
         let is_whole = |result: &SchemeResult| pairs::mean_of(self.contest, result).is_some();
         let mut others = Vec::new();
-        for result in self.field.iter().skip(1).filter(|result| is_whole(result) && is_whole(self.first)) {
+        for &result in self.field.iter().skip(1).filter(|result| is_whole(result) && is_whole(self.first)) {
             let doubt = self.pairs.doubt(self.first, result);
             let doubt = doubt.filter(|_| !self.pairs.alike(self.first, result));
-            others.extend(doubt.map(|doubt| (result.name.as_str(), doubt)));
+            others.extend(doubt.map(|doubt| (result, doubt)));
         }
-        lag::undecided(self.first.rows.len(), &self.first.name, &others, self.pairs.comparisons)
+        others
     }
 }
 

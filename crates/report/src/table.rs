@@ -39,12 +39,15 @@ pub enum Rows {
 impl Rows {
     /// The fields that may be chosen as columns.
     pub fn fields(self) -> Vec<&'static str> {
+        // The name of a sender in a table is made of several fields of a capture.
+        let name = Some("label").filter(|_| self == Self::Captures);
         let columns = match self {
             Self::Race => vec![COLUMNS],
             Self::Population | Self::Flows => vec![COLUMNS, POPULATION_COLUMNS],
             Self::Captures => vec![FOUND],
         };
-        columns.into_iter().flatten().map(|column: &columns::Column| column.name).collect()
+        let described = columns.into_iter().flatten().map(|column: &columns::Column| column.name);
+        name.into_iter().chain(described).collect()
     }
 
     /// The headings of the table's columns.

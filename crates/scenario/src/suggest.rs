@@ -25,36 +25,66 @@ pub fn meant<'a>(
 }
 
 /// [`meant`] among names that stand under headings: each heading beside its name. A word that is a heading, or that names begin
-/// with, is answered with those names; else the nearest is asked about.
+/// with, is answered with those names, and one that is within names with those; else the nearest is asked about. Of many names
+/// the first are said, and how many more there are.
 pub fn meant_under<'a>(word: &str, headings: &[(String, &'a str)], known: &[&'a str]) -> Option<String> {
     let folded = folded(word);
     let begun = format!("{folded}-");
-    let unique = |names: &mut dyn Iterator<Item = &'a str>| {
-        let mut all: Vec<&str> = Vec::new();
-        names.for_each(|name| {
-            if !all.contains(&name) {
-                all.push(name);
-            }
-        });
-        all
-    };
-    let under = unique(
-        &mut headings.iter().filter(|(heading, _)| self::folded(heading) == folded).map(|(_, name)| *name),
-    );
-    let begins = unique(&mut known.iter().copied().filter(|name| self::folded(name).starts_with(&begun)));
-    let found = if under.is_empty() { begins } else { under };
-    if let [most @ .., last] = found.as_slice()
-        && found.len() <= MOST_ANSWERS
-    {
-        let before: Vec<String> = most.iter().map(|name| format!("`{name}`")).collect();
-        let or = if before.is_empty() { String::new() } else { format!("{} or ", before.join(", ")) };
-        return Some(format!("write {or}`{last}`"));
+    let under = headings.iter().filter(|(heading, _)| self::folded(heading) == folded).map(|(_, name)| *name);
+    let under = unique(under);
+    if !under.is_empty() {
+        return Some(write_one_of(&under));
+    }
+    let begins = unique(known.iter().copied().filter(|name| self::folded(name).starts_with(&begun)));
+    if !begins.is_empty() {
+        return Some(write_one_of(&begins));
     }
     let all = known.iter().copied().chain(headings.iter().map(|(heading, _)| heading.as_str()));
-    let near = closest(word, all)?;
-    let name = headings.iter().find(|(heading, _)| heading == near).map_or(near, |(_, name)| name);
-    Some(format!("is `{name}` meant?"))
+    if let Some(near) = closest(word, all) {
+        let name = headings.iter().find(|(heading, _)| heading == near).map_or(near, |(_, name)| name);
+        return Some(format!("is `{name}` meant?"));
+    }
+    let headed = headings.iter().filter(|(heading, _)| has_parts(heading, &folded)).map(|(_, name)| *name);
+    let within = unique(known.iter().copied().filter(|name| has_parts(name, &folded)).chain(headed));
+    (!within.is_empty()).then(|| write_one_of(&within))
 }
+
+fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut all: Vec<&str> = Vec::new();
+    names.for_each(|name| {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    });
+    all
+}
+
+/// The clause that says what to write.
+fn write_one_of(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().take(MOST_ANSWERS).map(|name| format!("`{name}`")).collect();
+    match (names.len().saturating_sub(MOST_ANSWERS), quoted.as_slice()) {
+        (0, [most @ .., last]) if !most.is_empty() => format!("write {} or {last}", most.join(", ")),
+        (0, only) => format!("write {}", only.concat()),
+        (1, some) => format!("write {} or `{}`", some.join(", "), names[MOST_ANSWERS]),
+        (more, some) => format!("write {} or one of {more} more like these", some.join(", ")),
+    }
+}
+
+/// Whether the parts of a name, between its dashes, begin with those of a word that has at least three letters, in the same order.
+fn has_parts(name: &str, word: &str) -> bool {
+    let parts = |text: &str| -> Vec<String> {
+        let is_part = |part: &&str| !part.is_empty();
+        text.split(|letter: char| !letter.is_alphanumeric()).filter(is_part).map(str::to_lowercase).collect()
+    };
+    let mut of_name = parts(name).into_iter();
+    let of_word = parts(word);
+    word.chars().count() >= LEAST_WORD
+        && !of_word.is_empty()
+        && of_word.iter().all(|part| of_name.any(|one| one.starts_with(part.as_str())))
+}
+
+/// The letters of the shortest word that is looked for within names.
+const LEAST_WORD: usize = 3;
 
 /// The most names of an answer.
 const MOST_ANSWERS: usize = 4;
@@ -154,6 +184,21 @@ mod tests {
             assert_eq!(meant_under(word, &headings, &known).as_deref(), Some(answer), "{word}");
         }
         assert_eq!(meant_under("zzzzzzzz", &headings, &known), None);
+        assert_eq!(meant_under("--", &headings, &known), None);
+        // Within names: by what their parts begin with, in order.
+        for (word, answer) in [
+            ("90 %", "write `time_to_90pct_s`"),
+            ("time 90pct", "write `time_to_90pct_s`"),
+            ("med", "write `a_median` or `b_median`"),
+        ] {
+            assert_eq!(meant_under(word, &headings, &known).as_deref(), Some(answer), "{word}");
+        }
+        assert_eq!(meant_under("90pct time", &headings, &known), None);
+        // Of many the first, and how many more.
+        let many = ["of_a", "of_b", "of_c", "of_d", "of_e", "of_f", "of_g"];
+        let said = |known: &[&str]| meant_under("of", &[], known).expect("an answer");
+        assert_eq!(said(&many[..5]), "write `of_a`, `of_b`, `of_c`, `of_d` or `of_e`");
+        assert_eq!(said(&many), "write `of_a`, `of_b`, `of_c`, `of_d` or one of 3 more like these");
     }
 
     /// The names in backquotes of every answer of a table.

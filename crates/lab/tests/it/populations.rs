@@ -242,12 +242,15 @@ fn of_several_runs_the_verdict_says_between_whom_they_do_not_decide() {
         rank_populations(&mut results);
         population_verdict(40, &results, &[])
     };
-    let doubt = " 4 runs do not decide between limited and slow-start (no worse): the interval of the difference seed by";
     let alike = said("4", "limited,slow-start");
-    assert!(
-        alike.starts_with("Best by a flow's throughput, each scheme by itself: ") && alike.contains(doubt),
-        "{alike}"
-    );
+    let lead = "By a flow's throughput, each scheme by itself: limited (reno) and slow-start (reno) alike: a mean of ";
+    assert!(alike.starts_with(lead) && !alike.contains("decide"), "{alike}");
+    let near = said("4", "slow-start,hystart");
+    assert!(near.contains(" 4 runs do not decide between "), "{near}");
+    // Those alike are named together beside others, too.
+    let three = said("4", "limited,slow-start,vegas");
+    assert!(three.contains("limited (reno) and slow-start (reno) alike: a mean of "), "{three}");
+    assert!(three.contains("; last vegas (vegas): ") && !three.contains("decide"), "{three}");
     assert!(!alike.contains("last"), "{alike}");
     // One is far behind in every run.
     let apart = said("4", "slow-start,vegas");

@@ -7,8 +7,9 @@ use super::credit::{COUNT_ALIKE, Reference};
 use super::lag::{Lag, Measure, undecided};
 use super::laws::{laws_differ, option};
 use super::luck;
-use super::words::{help, percent, whole};
+use super::words::{help, listed, percent, whole};
 use crate::evidence::SuCounts;
+use crate::population_row::PopulationRow;
 use crate::result::PopulationResult;
 use crate::row::ALONE;
 use crate::show::rounded_rate;
@@ -53,8 +54,12 @@ pub fn population_verdict(
     let schemes = unmixed.len() as u64;
     let comparisons = schemes * (schemes - 1) / 2;
     let doubt = |result: &PopulationResult| may_be_chance(first, result, comparisons);
-    let others: Vec<(&str, Lag)> =
-        field.iter().skip(1).filter_map(|result| Some((result.name.as_str(), doubt(result)?))).collect();
+    let is_other = |result: &&&PopulationResult| !are_alike(first, result);
+    let others: Vec<(&str, Lag)> = field
+        .iter()
+        .filter(is_other)
+        .filter_map(|result| Some((result.name.as_str(), doubt(result)?)))
+        .collect();
     let bests = best_helped(&unmixed, first);
     let helped: Vec<String> = bests
         .iter()
@@ -65,26 +70,44 @@ pub fn population_verdict(
                 may_be_chance(best, first, comparisons).filter(|_| gains).map_or_else(String::new, |lag| {
                     format!(", which {} runs do not tell from chance ({})", best.rows.len(), lag.would())
                 });
-            let lead = if gains { format!("with {kind}") } else { format!("{kind} shows no gain:") };
-            format!("; {lead} {}{chance}", says(flows, best))
+            let is_several = kind.contains(" and ");
+            let lead = if gains {
+                format!("with {kind}")
+            } else if are_alike(first, best) {
+                format!("{kind} {} nothing:", ["changes", "change"][usize::from(is_several)])
+            } else {
+                format!("{kind} {} no gain:", ["shows", "show"][usize::from(is_several)])
+            };
+            format!("; {lead} {}{chance}", says_alike(flows, best, &unmixed))
         })
         .collect();
-    let last = field.last().filter(|last| !std::ptr::eq(**last, first) && doubt(last).is_none());
-    let behind = last.map_or_else(String::new, |last| format!("; last {}", says(flows, last)));
+    let last = field.last().filter(|last| is_other(last) && doubt(last).is_none());
+    let behind = last.map_or_else(String::new, |last| format!("; last {}", says_alike(flows, last, field)));
     let undecided = undecided(first.rows.len(), &first.name, &others, comparisons);
     let (one_run, here) = if first.rows.len() == 1 { (luck::ONE_RUN, " in this run") } else { ("", "") };
-    let named: Vec<_> = [first].iter().chain(&bests).chain(last).map(|result| governs(result)).collect();
+    let named = || [first].into_iter().chain(bests.iter().copied()).chain(last.copied());
+    let is_named = |result: &&PopulationResult| {
+        others.iter().any(|(name, _)| *name == result.name) || named().any(|one| are_alike(one, result))
+    };
+    let also = unmixed.iter().copied().filter(is_named);
+    let named: Vec<_> = named().chain(also).map(governs).collect();
     let laws = laws_differ(&named, unmixed.iter().map(|result| governs(result).0), option);
     let by = format!("by a flow's throughput{here}, each scheme by itself");
     let is_all = alone.is_empty() || alone.len() == unmixed.len();
+    let no_best = unmixed.iter().all(|result| deploy(result) == deploy(first) && are_alike(first, result));
     let lead = match (is_bytes_alone(first, references), is_all) {
+        _ if no_best => format!("B{}", &by[1..]),
         (true, true) => format!("None is better than slow start that counts bytes {by}"),
         (true, false) => format!("None without help is better than slow start that counts bytes {by}"),
         (false, true) => format!("Best {by}"),
         (false, false) => format!("Best of those without help {by}"),
     };
     let credit = credit(&unmixed, references);
-    format!("{one_run}{lead}: {}{}{behind}.{undecided}{credit}{laws}", says(flows, first), helped.concat())
+    format!(
+        "{one_run}{lead}: {}{}{behind}.{undecided}{credit}{laws}",
+        says_alike(flows, first, field),
+        helped.concat()
+    )
 }
 
 fn claims<'a>(results: &[&'a PopulationResult]) -> Vec<Claim<'a>> {
@@ -128,6 +151,16 @@ fn best_helped<'a>(unmixed: &[&'a PopulationResult], first: &PopulationResult) -
     bests
 }
 
+/// Whether two populations have the same throughput and loss in every run, all of them defined.
+fn are_alike(one: &PopulationResult, other: &PopulationResult) -> bool {
+    let runs = |result: &PopulationResult| -> BTreeMap<u64, _> {
+        let numbers = |row: &PopulationRow| (row.throughput_mean_bps, row.loss, row.unfinished);
+        result.rows.iter().map(|row| (row.seed, numbers(row))).collect()
+    };
+    let numbers = runs(one);
+    numbers == runs(other) && numbers.values().all(|(throughput, ..)| throughput.is_some())
+}
+
 /// The lag of another result behind the best, if it may be chance. Both populations have the same flows for a seed.
 fn may_be_chance(best: &PopulationResult, other: &PopulationResult, comparisons: u64) -> Option<Lag> {
     if best.rows.len().max(other.rows.len()) < 2 {
@@ -135,9 +168,7 @@ fn may_be_chance(best: &PopulationResult, other: &PopulationResult, comparisons:
     }
     let others: BTreeMap<u64, Option<f64>> =
         other.rows.iter().map(|row| (row.seed, row.throughput_mean_bps)).collect();
-    let both = |row: &crate::population_row::PopulationRow| {
-        Some((row.throughput_mean_bps?, others.get(&row.seed).copied()??))
-    };
+    let both = |row: &PopulationRow| Some((row.throughput_mean_bps?, others.get(&row.seed).copied()??));
     let pairs: Vec<(f64, f64)> = best.rows.iter().filter_map(both).collect();
     Lag::may_be_chance(Measure::Throughput, &pairs, comparisons)
 }
@@ -160,8 +191,23 @@ fn deploy(result: &PopulationResult) -> &str {
 }
 
 fn says(flows: u32, result: &PopulationResult) -> String {
-    let law = result.rows.first().map_or("", |row| row.avoidance.as_str());
-    let law = if law.is_empty() { String::new() } else { format!(" ({law})") };
+    says_alike(flows, result, &[])
+}
+
+/// What a result has, with the names of those of `among` that are in its class of help and alike, each with its law.
+fn says_alike(flows: u32, result: &PopulationResult, among: &[&PopulationResult]) -> String {
+    let name = |result: &PopulationResult| match governs(result).0 {
+        "" => result.name.clone(),
+        law => format!("{} ({law})", result.name),
+    };
+    let is_like = |other: &&&PopulationResult| {
+        !std::ptr::eq(**other, result) && deploy(other) == deploy(result) && are_alike(other, result)
+    };
+    let likes: Vec<String> = among.iter().filter(is_like).map(|other| name(other)).collect();
+    let mut names = vec![name(result)];
+    names.extend(likes);
+    let alike = if names.len() > 1 { " alike" } else { "" };
+    let names = listed(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let throughput = number(result, MEAN)
         .map_or_else(|| "no throughput".to_owned(), |bps| format!("a mean of {}", rounded_rate(whole(bps))));
     let loss = match number(result, "loss") {
@@ -179,7 +225,7 @@ fn says(flows: u32, result: &PopulationResult) -> String {
         }
         _ => String::new(),
     };
-    format!("{}{law}: {throughput} a flow{loss}{unfinished}{came}", result.name.as_str())
+    format!("{names}{alike}: {throughput} a flow{loss}{unfinished}{came}")
 }
 
 const MEAN: &str = "throughput_mean_bps";

@@ -139,6 +139,30 @@ fn laws_are_said_to_differ_only_where_one_governed_and_advice_is_given_where_it_
 }
 
 #[test]
+fn laws_differ_among_all_that_the_verdict_compares() {
+    // What the runs do not tell from the best.
+    let line = verdict(
+        &sized(),
+        &[
+            scheme("a", "cubic", "alone", &[Some(1.0), Some(2.0), Some(3.0)]),
+            scheme("b", "reno", "alone", &[Some(1.1), Some(1.9), Some(3.1)]),
+        ],
+    );
+    assert!(line.contains("3 runs do not decide between a and b"), "{line}");
+    assert!(line.contains(" Laws differ: cubic against reno; "), "{line}");
+    // Without a transfer, the one that loses most.
+    let mut ranked = super::results(&[("a", 40.0, 0.0, None), ("b", 20.0, 0.1, None)]);
+    for (result, law) in ranked.iter_mut().zip(["bbr", "reno"]) {
+        (result.rows[0].avoidance, result.rows[0].exit_cause) = (law.to_owned(), "loss".to_owned());
+    }
+    let line = verdict(&super::THROUGHPUT, &ranked);
+    assert!(
+        line.contains("; b reaches 20.00 Mbit/s with su-loss 10.0 %. Laws differ: bbr against reno; "),
+        "{line}"
+    );
+}
+
+#[test]
 fn who_is_alike_has_its_law_beside_it_or_all_have_one() {
     let alike = |law: &str| {
         verdict(
