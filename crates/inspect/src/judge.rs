@@ -368,6 +368,12 @@ fn initial_window(found: &mut Found, sender: &Sender) {
     } else {
         "window"
     });
+    let is_late = sender.rounds.kept.get(1).is_some_and(|next| next.begins_late && !next.begins_starved);
+    if is_late && found.initial_window_limit == Some("window") {
+        let why = "away from the sender, a pause of the application and a wait of its packets on their way look alike";
+        found.initial_window_limit = None;
+        found.lacks(["initial_window_limit"], why);
+    }
     if round.by_receiver && sender.has_raw_windows() {
         found.initial_window_limit = None;
         found.lacks(["initial_window_limit"], NO_SCALE);

@@ -53,6 +53,8 @@ pub(crate) struct Round {
     pub(crate) after_idle: bool,
     /// Whether the application was the limit before its first packet.
     pub(crate) begins_starved: bool,
+    /// Away from the sender: whether its first packet came so late that the application paused, or the packet waited on its way.
+    pub(crate) begins_late: bool,
 }
 
 /// A departure: since the one before it, and since the acknowledgement before it.

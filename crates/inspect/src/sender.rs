@@ -626,8 +626,9 @@ impl Sender {
         let silent = self.last_ack.max(self.last_data).map_or(0, |last| at.saturating_sub(last));
         let silent = silent.saturating_sub(self.setting.slack());
         let rest = self.rtt.smoothed().or(self.setting.handshake).unwrap_or(0) / 4;
-        // What waits on its way is no silence of the sender.
-        let pause = if self.setting.shift > 0 { rest } else { rest / 8 };
+        // Away from the sender what waits on its way, in a queue as long as the round trip, is no silence of the sender.
+        let is_away = self.setting.shift > 0;
+        let pause = if is_away { 4 * rest } else { rest / 8 };
         let mss = self.mss();
         let unanswered = |share: u64| {
             self.repairing.is_none()
@@ -637,7 +638,13 @@ impl Sender {
         let had_nothing = (self.last_was_short && self.acked_since > 0 && silent > pause)
             || (self.last_was_short && unanswered(4))
             || (silent > pause && unanswered(1) && !self.was_marked(at))
-            || (flight_before == 0 && self.last_data.is_some() && (silent > rest || self.last_was_short));
+            || (flight_before == 0
+                && self.last_data.is_some()
+                && (silent > pause.max(rest) || self.last_was_short));
+        let may_have_paused = is_away && silent > rest / 8 && unanswered(1);
+        if may_have_paused && let Some(round) = self.rounds.current() {
+            round.begins_late |= round.first_sent.is_none();
+        }
         if had_nothing && let Some(round) = self.rounds.current() {
             round.by_application = true;
             round.begins_starved |= round.first_sent.is_none();

@@ -134,6 +134,9 @@ fn rate(asked: &mut Asked, found: &Found, seen: &PathSeen, pace: &mut Pace) -> R
     let rate = payload * packet / pace.mss;
     let doubt = match (seen.most, found.min_rtt_s) {
         (Some(most), Some(least)) if (most.rtt_s - least) * rate > 3.0 * packet * 8.0 => "",
+        _ if found.vantage != Some("sender") => {
+            "; neither a queue nor pacing is to be seen away from the sender, so the path may be faster"
+        }
         _ => "; no queue was seen, so the path may be faster",
     };
     if !doubt.is_empty() && is_bounded_by_application(found) {
@@ -251,7 +254,8 @@ fn ends(asked: &mut Asked, found: &Found) {
         (Some(segments), Some(_)) => {
             asked.leave("--iw", &format!("the application bounded what was sent first, {segments} segments"));
         }
-        (_, _) => asked.leave("--iw", reason(found, "initial_window_segments")),
+        (Some(_), None) => asked.leave("--iw", reason(found, "initial_window_limit")),
+        (None, _) => asked.leave("--iw", reason(found, "initial_window_segments")),
     }
     match found.mss_bytes {
         Some(mss) => asked.set("--mss", &mss.to_string(), "payload of a full segment, by the SYNs' options"),

@@ -289,8 +289,13 @@ fn away_from_the_sender_a_round_trip_is_no_silence_of_the_application() {
     let found = initial_window_acknowledged_at_once(0);
     assert_eq!((found.vantage, found.initial_window_segments), (Some("receiver"), Some(10)));
     assert_eq!(found.initial_window_limit, Some("window"));
-    let rests = initial_window_acknowledged_at_once(30_000);
+    let rests = initial_window_acknowledged_at_once(80_000);
     assert_eq!(rests.initial_window_limit, Some("application"));
+    // The sender paused, or the packet waited in a queue.
+    let late = initial_window_acknowledged_at_once(30_000);
+    assert_eq!((late.initial_window_segments, late.initial_window_limit), (Some(10), None));
+    assert!(late.undefined["initial_window_limit"].contains("look alike"), "{:?}", late.undefined);
+    assert!(late.rounds.iter().all(|round| round.limit != Some("application")), "{:?}", late.rounds);
 }
 
 #[test]

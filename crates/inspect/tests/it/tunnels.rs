@@ -25,84 +25,82 @@ fn ethernet(kind: [u8; 2], inner: &[u8]) -> Vec<u8> {
 
 const IP: [u8; 2] = [8, 0];
 
+type Wrap = fn(&[u8]) -> Vec<u8>;
+
+/// Encapsulations: name, link type, how an IP packet is wrapped.
+const WRAPS: [(&str, u16, Wrap); 36] = [
+    ("PPPoE", 1, |ip| ethernet([0x88, 0x64], &[&[0x11, 0, 0, 1, 0, 9, 0, 0x21][..], ip].concat())),
+    ("MPLS", 1, |ip| ethernet([0x88, 0x47], &[&[0, 1, 0, 64, 0, 2, 1, 64][..], ip].concat())),
+    ("PPP", 9, |ip| [&[0xFF, 3, 0, 0x21][..], ip].concat()),
+    ("PPP, short", 9, |ip| [&[0x21][..], ip].concat()),
+    ("PPPoE alone", 51, |ip| [&[0x11, 0, 0, 1, 0, 9, 0, 0x21][..], ip].concat()),
+    ("IP in IP", 101, |ip| ipv4(4, ip)),
+    ("IP in IPv6", 101, |ip| ipv6(4, ip)),
+    ("GRE", 101, |ip| ipv4(47, &[&[0, 0, 8, 0][..], ip].concat())),
+    ("GRE with key", 101, |ip| ipv4(47, &[&[0x20, 0, 8, 0, 0, 0, 0, 7][..], ip].concat())),
+    ("GRE, Ethernet", 101, |ip| ipv4(47, &[&[0, 0, 0x65, 0x58][..], &ethernet(IP, ip)].concat())),
+    ("VXLAN", 101, |ip| udp(4789, &[&[8, 0, 0, 0, 0, 0, 5, 0][..], &ethernet(IP, ip)].concat())),
+    ("GENEVE", 101, |ip| {
+        udp(6081, &[&[1, 0, 0x65, 0x58, 0, 0, 5, 0, 1, 2, 3, 0][..], &ethernet(IP, ip)].concat())
+    }),
+    ("GTP-U", 101, |ip| udp(2152, &[&[0x30, 255, 0, 9, 0, 0, 0, 1][..], ip].concat())),
+    ("GTP-U, extended", 101, |ip| {
+        udp(2152, &[&[0x34, 255, 0, 9, 0, 0, 0, 1, 0, 0, 0, 0x85, 1, 0x10, 9, 0][..], ip].concat())
+    }),
+    ("GRE in VXLAN", 101, |ip| {
+        let gre = ipv4(47, &[&[0, 0, 8, 0][..], ip].concat());
+        udp(4789, &[&[8, 0, 0, 0, 0, 0, 5, 0][..], &ethernet(IP, &gre)].concat())
+    }),
+    ("PPPoE behind a VLAN tag", 1, |ip| {
+        ethernet([0x81, 0], &[&[0, 5, 0x88, 0x64, 0x11, 0, 1, 1, 0, 9, 0, 0x21][..], ip].concat())
+    }),
+    ("MPLS alone", 219, |ip| [&[0, 6, 0x51, 64][..], ip].concat()),
+    ("MPLS in PPP", 9, |ip| [&[0xFF, 3, 2, 0x81, 0, 6, 0x51, 64][..], ip].concat()),
+    ("MPLS in Cisco's framing", 104, |ip| [&[0x0F, 0, 0x88, 0x47, 0, 6, 0x51, 64][..], ip].concat()),
+    ("MPLS, Ethernet with a control word", 1, |ip| {
+        ethernet([0x88, 0x47], &[&[0, 6, 0x51, 64, 0, 0, 0, 0][..], &ethernet(IP, ip)].concat())
+    }),
+    ("MPLS, Ethernet", 1, |ip| ethernet([0x88, 0x47], &[&[0, 6, 0x51, 64][..], &ethernet(IP, ip)].concat())),
+    ("MPLS in IP", 101, |ip| ipv4(137, &[&[0, 6, 0x51, 64][..], ip].concat())),
+    ("MPLS in UDP", 101, |ip| udp(6635, &[&[0, 6, 0x51, 64][..], ip].concat())),
+    ("MPLS in GRE", 101, |ip| ipv4(47, &[&[0, 0, 0x88, 0x47, 0, 6, 0x51, 64][..], ip].concat())),
+    ("IP in IPv6 with an option", 101, |ip| ipv6(60, &[&[4, 0, 4, 1, 4, 1, 0, 0][..], ip].concat())),
+    ("VXLAN of Linux", 101, |ip| udp(8472, &[&[8, 0, 0, 0, 0, 0, 5, 0][..], &ethernet(IP, ip)].concat())),
+    ("GRE, PPP", 101, |ip| {
+        ipv4(
+            47,
+            &[&[0x30, 0x81, 0x88, 0x0B, 0, 9, 0, 4, 0, 0, 0, 1, 0, 0, 0, 1, 0xFF, 3, 0, 0x21][..], ip]
+                .concat(),
+        )
+    }),
+    ("GRE, mirrored", 101, |ip| {
+        ipv4(
+            47,
+            &[&[0x10, 0, 0x88, 0xBE, 0, 0, 0, 1, 0x10, 0, 0, 1, 0, 0, 0, 0][..], &ethernet(IP, ip)].concat(),
+        )
+    }),
+    ("VXLAN-GPE", 101, |ip| udp(4790, &[&[0x0C, 0, 0, 1, 0, 0, 5, 0][..], ip].concat())),
+    ("VXLAN-GPE, Ethernet", 101, |ip| {
+        udp(4790, &[&[0x0C, 0, 0, 3, 0, 0, 5, 0][..], &ethernet(IP, ip)].concat())
+    }),
+    ("VXLAN-GPE as VXLAN", 101, |ip| udp(4790, &[&[8, 0, 0, 0, 0, 0, 5, 0][..], &ethernet(IP, ip)].concat())),
+    ("VXLAN-GPE without network, services", 101, |ip| {
+        udp(4790, &[&[4, 0, 0, 4, 0, 0, 0, 0, 0x0F, 0xC2, 2, 1, 0, 0, 1, 255][..], ip].concat())
+    }),
+    ("MPLS in VXLAN-GPE", 101, |ip| {
+        udp(4790, &[&[0x0C, 0, 0, 5, 0, 0, 5, 0, 0, 6, 0x51, 64][..], ip].concat())
+    }),
+    ("GRE, services", 101, |ip| {
+        let services = [0x0F, 0xC6, 1, 3, 0, 0, 1, 255, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4];
+        ipv4(47, &[&[0, 0, 0x89, 0x4F][..], &services, &ethernet(IP, ip)].concat())
+    }),
+    ("PPP with its direction", 204, |ip| [&[1, 0xFF, 3, 0, 0x21][..], ip].concat()),
+    ("PPP with its direction as its address", 166, |ip| [&[0, 3, 0, 0x21][..], ip].concat()),
+];
+
 #[test]
 fn every_encapsulation_is_looked_into() {
-    type Wrap = fn(&[u8]) -> Vec<u8>;
-    let wraps: [(&str, u16, Wrap); 36] = [
-        ("PPPoE", 1, |ip| ethernet([0x88, 0x64], &[&[0x11, 0, 0, 1, 0, 9, 0, 0x21][..], ip].concat())),
-        ("MPLS", 1, |ip| ethernet([0x88, 0x47], &[&[0, 1, 0, 64, 0, 2, 1, 64][..], ip].concat())),
-        ("PPP", 9, |ip| [&[0xFF, 3, 0, 0x21][..], ip].concat()),
-        ("PPP, short", 9, |ip| [&[0x21][..], ip].concat()),
-        ("PPPoE alone", 51, |ip| [&[0x11, 0, 0, 1, 0, 9, 0, 0x21][..], ip].concat()),
-        ("IP in IP", 101, |ip| ipv4(4, ip)),
-        ("IP in IPv6", 101, |ip| ipv6(4, ip)),
-        ("GRE", 101, |ip| ipv4(47, &[&[0, 0, 8, 0][..], ip].concat())),
-        ("GRE with key", 101, |ip| ipv4(47, &[&[0x20, 0, 8, 0, 0, 0, 0, 7][..], ip].concat())),
-        ("GRE, Ethernet", 101, |ip| ipv4(47, &[&[0, 0, 0x65, 0x58][..], &ethernet(IP, ip)].concat())),
-        ("VXLAN", 101, |ip| udp(4789, &[&[8, 0, 0, 0, 0, 0, 5, 0][..], &ethernet(IP, ip)].concat())),
-        ("GENEVE", 101, |ip| {
-            udp(6081, &[&[1, 0, 0x65, 0x58, 0, 0, 5, 0, 1, 2, 3, 0][..], &ethernet(IP, ip)].concat())
-        }),
-        ("GTP-U", 101, |ip| udp(2152, &[&[0x30, 255, 0, 9, 0, 0, 0, 1][..], ip].concat())),
-        ("GTP-U, extended", 101, |ip| {
-            udp(2152, &[&[0x34, 255, 0, 9, 0, 0, 0, 1, 0, 0, 0, 0x85, 1, 0x10, 9, 0][..], ip].concat())
-        }),
-        ("GRE in VXLAN", 101, |ip| {
-            let gre = ipv4(47, &[&[0, 0, 8, 0][..], ip].concat());
-            udp(4789, &[&[8, 0, 0, 0, 0, 0, 5, 0][..], &ethernet(IP, &gre)].concat())
-        }),
-        ("PPPoE behind a VLAN tag", 1, |ip| {
-            ethernet([0x81, 0], &[&[0, 5, 0x88, 0x64, 0x11, 0, 1, 1, 0, 9, 0, 0x21][..], ip].concat())
-        }),
-        ("MPLS alone", 219, |ip| [&[0, 6, 0x51, 64][..], ip].concat()),
-        ("MPLS in PPP", 9, |ip| [&[0xFF, 3, 2, 0x81, 0, 6, 0x51, 64][..], ip].concat()),
-        ("MPLS in Cisco's framing", 104, |ip| [&[0x0F, 0, 0x88, 0x47, 0, 6, 0x51, 64][..], ip].concat()),
-        ("MPLS, Ethernet with a control word", 1, |ip| {
-            ethernet([0x88, 0x47], &[&[0, 6, 0x51, 64, 0, 0, 0, 0][..], &ethernet(IP, ip)].concat())
-        }),
-        ("MPLS, Ethernet", 1, |ip| {
-            ethernet([0x88, 0x47], &[&[0, 6, 0x51, 64][..], &ethernet(IP, ip)].concat())
-        }),
-        ("MPLS in IP", 101, |ip| ipv4(137, &[&[0, 6, 0x51, 64][..], ip].concat())),
-        ("MPLS in UDP", 101, |ip| udp(6635, &[&[0, 6, 0x51, 64][..], ip].concat())),
-        ("MPLS in GRE", 101, |ip| ipv4(47, &[&[0, 0, 0x88, 0x47, 0, 6, 0x51, 64][..], ip].concat())),
-        ("IP in IPv6 with an option", 101, |ip| ipv6(60, &[&[4, 0, 4, 1, 4, 1, 0, 0][..], ip].concat())),
-        ("VXLAN of Linux", 101, |ip| udp(8472, &[&[8, 0, 0, 0, 0, 0, 5, 0][..], &ethernet(IP, ip)].concat())),
-        ("GRE, PPP", 101, |ip| {
-            ipv4(
-                47,
-                &[&[0x30, 0x81, 0x88, 0x0B, 0, 9, 0, 4, 0, 0, 0, 1, 0, 0, 0, 1, 0xFF, 3, 0, 0x21][..], ip]
-                    .concat(),
-            )
-        }),
-        ("GRE, mirrored", 101, |ip| {
-            ipv4(
-                47,
-                &[&[0x10, 0, 0x88, 0xBE, 0, 0, 0, 1, 0x10, 0, 0, 1, 0, 0, 0, 0][..], &ethernet(IP, ip)]
-                    .concat(),
-            )
-        }),
-        ("VXLAN-GPE", 101, |ip| udp(4790, &[&[0x0C, 0, 0, 1, 0, 0, 5, 0][..], ip].concat())),
-        ("VXLAN-GPE, Ethernet", 101, |ip| {
-            udp(4790, &[&[0x0C, 0, 0, 3, 0, 0, 5, 0][..], &ethernet(IP, ip)].concat())
-        }),
-        ("VXLAN-GPE as VXLAN", 101, |ip| {
-            udp(4790, &[&[8, 0, 0, 0, 0, 0, 5, 0][..], &ethernet(IP, ip)].concat())
-        }),
-        ("VXLAN-GPE without network, services", 101, |ip| {
-            udp(4790, &[&[4, 0, 0, 4, 0, 0, 0, 0, 0x0F, 0xC2, 2, 1, 0, 0, 1, 255][..], ip].concat())
-        }),
-        ("MPLS in VXLAN-GPE", 101, |ip| {
-            udp(4790, &[&[0x0C, 0, 0, 5, 0, 0, 5, 0, 0, 6, 0x51, 64][..], ip].concat())
-        }),
-        ("GRE, services", 101, |ip| {
-            let services = [0x0F, 0xC6, 1, 3, 0, 0, 1, 255, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4];
-            ipv4(47, &[&[0, 0, 0x89, 0x4F][..], &services, &ethernet(IP, ip)].concat())
-        }),
-        ("PPP with its direction", 204, |ip| [&[1, 0xFF, 3, 0, 0x21][..], ip].concat()),
-        ("PPP with its direction as its address", 166, |ip| [&[0, 3, 0, 0x21][..], ip].concat()),
-    ];
-    for (name, link, wrap) in wraps {
+    for (name, link, wrap) in WRAPS {
         let wrapped: Vec<_> = frames(101, false, false).iter().map(|(at, ip)| (*at, wrap(ip))).collect();
         let told = inspect(&pcap(Form { link, ..PLAIN }, &wrapped)[..], false).expect("a capture");
         assert_eq!((told.tally.tcp, told.senders.len()), (14, 1), "{name}: {:?}", told.tally);
