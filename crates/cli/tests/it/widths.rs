@@ -109,7 +109,7 @@ fn a_column_that_is_none_is_refused_before_anything_runs_and_no_record_has_colum
     with(&["--wide", "--csv"]);
     with(&["--wide", "--columns", "cost"]);
     let line = refused(&["model", "quick-start", "--sweep=size=10kB..1MB", "--columns", "transfer"]);
-    assert!(line.contains("is `transfer_s` meant?"), "{line}");
+    assert!(line.contains("write `transfer_s`"), "{line}");
 }
 
 #[test]
