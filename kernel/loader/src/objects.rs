@@ -5,29 +5,6 @@ use crate::error::KernelError;
 /// Each object: the scheme, and the ELF file.
 static OBJECTS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 
-/// What the reader of sockets in C tells a scheme and does for it.
-pub const OFFERS: Offers = Offers::of(
-    "Linux's TCP",
-    &[
-        Ability::AckClock,
-        Ability::Rate,
-        Ability::Train,
-        Ability::Hold,
-        Ability::Sends,
-        Ability::ExactDepartures,
-        Ability::LateTimer,
-        Ability::DenseAcks,
-        Ability::IdleQuestion,
-        Ability::NewestAck,
-        Ability::PacketCounts,
-        Ability::SegmentCounts,
-        Ability::SackSplit,
-        Ability::DeliveryRate,
-        Ability::Marks,
-        Ability::Backlog,
-    ],
-);
-
 /// The schemes that Linux cannot host, and why.
 const NOT_HOSTED: &[(&str, &str)] = &[
     ("adaptive", "the search through its marks takes a verifier more than its million steps"),

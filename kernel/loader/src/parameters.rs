@@ -49,6 +49,9 @@ pub(crate) fn text(scheme: &str, given: u32, numbers: &[u64; PARAMETERS]) -> Str
     each.collect::<Vec<_>>().join(",")
 }
 
+/// The word in place of a count. No count of a scheme is as great.
+const OTHER: u64 = u64::MAX;
+
 fn number_of(kind: Kind, value: Value) -> Option<u64> {
     if !kind.allows(value) {
         return None;
@@ -61,6 +64,7 @@ fn number_of(kind: Kind, value: Value) -> Option<u64> {
         Value::Fraction { ppm } => u64::from(ppm),
         Value::Word(word) => match kind {
             Kind::Word(words) => words.iter().position(|other| *other == word)? as u64,
+            Kind::CountOr { .. } => OTHER,
             _ => return None,
         },
     })
@@ -68,7 +72,8 @@ fn number_of(kind: Kind, value: Value) -> Option<u64> {
 
 fn value_of(kind: Kind, number: u64) -> Option<Value> {
     let value = match kind {
-        Kind::Count { .. } => Value::Count(number),
+        Kind::CountOr { word, .. } if number == OTHER => Value::Word(word),
+        Kind::Count { .. } | Kind::CountOr { .. } => Value::Count(number),
         Kind::Span { .. } => Value::Span(Span::from_nanos(number)),
         Kind::Rate { .. } => Value::Rate(Rate::from_bps(number)),
         Kind::Bytes { .. } => Value::Bytes(Bytes::new(number)),
