@@ -1,12 +1,16 @@
 //! `firstflight compare`: schemes over one path in several habitats.
 
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+mod loading;
 mod table;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use firstflight::registry::Registry;
-use firstflight_compare::{CompareError, Compared, HABITATS, Habitat, How, Order, compare as run, habitats};
+use firstflight_compare::{
+    CompareError, Compared, HABITATS, Habitat, How, Load, Order, Runs, compare as run, habitats,
+};
 use firstflight_report::{Record, csv, json, prose, records};
 use firstflight_scenario::keys::key;
 use firstflight_scenario::suggest::meant;
@@ -51,6 +55,7 @@ pub(crate) fn compare(given: &Compare, registry: Registry, arguments: &[String])
     let how = How {
         progress: &|step| progress.show(step.done, &format!("{} in {}", step.scheme, step.habitat)),
         interrupted: &|| interrupt.happened(),
+        load: LOAD,
     };
     let order = Order { options: &options, choices: &choices, habitats: &habitats };
     let compared = run(&order, &how);
@@ -127,14 +132,35 @@ pub(crate) fn refusal(name: &str) -> Option<&'static str> {
 
 /// The habitats of a list; all without one.
 fn chosen(list: Option<&str>, arguments: &[String]) -> Result<Vec<Habitat>, Failure> {
-    let Some(list) = list else { return Ok(HABITATS.to_vec()) };
-    habitats(list).map_err(|found| {
+    let is_there = |habitat: &Habitat| habitat.runs != Runs::Bpf || kernel_refusal().is_none();
+    let Some(list) = list else { return Ok(HABITATS.into_iter().filter(is_there).collect()) };
+    let named = habitats(list).map_err(|found| {
         let names = || HABITATS.iter().map(|habitat| habitat.name);
         let all = format!("there are {}, and `all`", names().collect::<Vec<_>>().join(", "));
         let hint = meant(&found, &[], names()).unwrap_or(all);
         let place = Place::value(arguments, "--habitats", &found);
         Failure::usage(format!("--habitats: unknown habitat `{found}`; {hint}")).at(place)
-    })
+    })?;
+    if let Some((habitat, why)) = named.iter().find(|habitat| habitat.runs == Runs::Bpf).zip(kernel_refusal())
+    {
+        let place = Place::value(arguments, "--habitats", habitat.name);
+        return Err(Failure::usage(format!("--habitats: {}: {why}", habitat.name)).at(place));
+    }
+    Ok(named)
+}
+
+/// How schemes are loaded into the kernel.
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+const LOAD: Option<Load<'static>> = Some(&loading::load);
+#[cfg(not(all(feature = "kernel", target_os = "linux")))]
+const LOAD: Option<Load<'static>> = None;
+
+/// Why no scheme can be loaded into the kernel; `None` if that is not known before one is.
+fn kernel_refusal() -> Option<String> {
+    #[cfg(all(feature = "kernel", target_os = "linux"))]
+    return loading::refusal();
+    #[cfg(not(all(feature = "kernel", target_os = "linux")))]
+    Some(crate::kernel::MISSING.to_owned())
 }
 
 fn failure(error: &CompareError, arguments: &[String]) -> Failure {

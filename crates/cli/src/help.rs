@@ -22,7 +22,7 @@ const BRIEF: [(&str, &str); 19] = [
     ("separate", "Take no files for pieces of one capture"),
     ("all", "Show short and small senders too"),
     ("shell", "A shell at host A instead of commands"),
-    ("habitats", "Some of sim-rfc, live-rfc, sim-linux, live-linux, kernel"),
+    ("habitats", "Some of sim-rfc, live-rfc, sim-linux, live-linux, kernel, kernel-bpf"),
     ("log", "Write each packet and its fate as pcapng"),
     ("scheme", "The scheme, with parameters as in race --schemes"),
     ("handover", "Who takes over after start-up"),

@@ -109,11 +109,14 @@ pub(crate) fn kernel(
 /// Says how `firstflight kernel` is had.
 #[cfg(not(all(feature = "kernel", target_os = "linux")))]
 pub(crate) fn kernel(_: &KernelCommand, _: Registry, _: &[String]) -> Result<(), Failure> {
-    let message = if cfg!(target_os = "linux") {
-        "kernel: this firstflight is built without it; `make kernel`, or `cargo build --release -p firstflight-cli \
-         --features kernel`, builds it with libelf and zlib"
-    } else {
-        "kernel: the schemes are loaded into Linux only"
-    };
-    Err(Failure::usage(message))
+    Err(Failure::usage(format!("kernel: {MISSING}")))
 }
+
+/// Why this program loads no schemes, and how to build one that does.
+#[cfg(not(all(feature = "kernel", target_os = "linux")))]
+pub(crate) const MISSING: &str = if cfg!(target_os = "linux") {
+    "this firstflight is built without it; `make kernel`, or `cargo build --release -p firstflight-cli --features kernel`, \
+     builds it with libelf and zlib"
+} else {
+    "the schemes are loaded into Linux only"
+};

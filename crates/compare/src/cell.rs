@@ -1,5 +1,7 @@
 //! A scheme in a habitat: what is run there, and why it cannot be.
 
+use std::fmt::Debug;
+
 use firstflight::Span;
 use firstflight_lab as lab;
 use firstflight_scenario::{ChoiceError, Goal, Scenario, ScenarioError, SchemeChoice};
@@ -19,7 +21,22 @@ pub(crate) struct Cell<'a> {
     pub(crate) runs: Vec<Figures>,
     pub(crate) repeated: u32,
     pub(crate) void: u32,
+    /// The scheme in the kernel, if the habitat has it there.
+    pub(crate) loaded: Option<Loaded>,
 }
+
+/// A scheme that is loaded into the kernel, as long as this value lives.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The name of the congestion control.
+    pub name: String,
+    /// What keeps it loaded.
+    pub keeper: Box<dyn Debug>,
+}
+
+/// Loads a scheme into the kernel, which goes on with a congestion-avoidance law of that name when start-up is over; or says in a
+/// line why it cannot.
+pub type Load<'a> = &'a dyn Fn(&SchemeChoice, &'static str) -> Result<Loaded, String>;
 
 /// Why nothing can be compared.
 #[derive(Debug, Error)]

@@ -4,7 +4,7 @@ use firstflight_lab as lab;
 use firstflight_scenario::{Goal, Options, Scenario, ScenarioError, SchemeChoice};
 use firstflight_tcp::Stack;
 
-use crate::cell::{Cell, CompareError, Taken, limit};
+use crate::cell::{Cell, CompareError, Load, Taken, limit};
 use crate::figures::Figures;
 use crate::habitat::{HABITATS, Habitat, Runs};
 use crate::row::Row;
@@ -27,6 +27,8 @@ pub struct How<'a> {
     pub progress: &'a dyn Fn(&Step<'_>),
     /// Whether the user has interrupted. Finished runs are kept.
     pub interrupted: &'a dyn Fn() -> bool,
+    /// Loads schemes into the kernel, if the program can.
+    pub load: Option<Load<'a>>,
 }
 
 /// A run that begins.
@@ -77,13 +79,19 @@ pub fn compare(order: &Order<'_>, how: &How<'_>) -> Result<Compared, CompareErro
             let scenario = if habitat.stack == Stack::Rfc { &rfc } else { &linux };
             let resumed = lab::resumed(scenario, &subject.choice, how.interrupted);
             let choice = resumed.map_err(CompareError::Simulator)?;
-            let cell =
-                Cell { subject, habitat: *habitat, scenario, choice, runs: Vec::new(), repeated: 0, void: 0 };
-            match cell.refusal() {
-                Some(why) => {
-                    compared.refused.push((subject.choice.name().to_owned(), habitat.name, why));
-                }
-                None => cells.push(cell),
+            let mut cell = Cell {
+                subject,
+                habitat: *habitat,
+                scenario,
+                choice,
+                runs: Vec::new(),
+                repeated: 0,
+                void: 0,
+                loaded: None,
+            };
+            match cell.prepare(how.load) {
+                Err(why) => compared.refused.push((subject.choice.name().to_owned(), habitat.name, why)),
+                Ok(()) => cells.push(cell),
             }
         }
     }
@@ -151,7 +159,7 @@ fn has_it(subject: &Subject, habitat: &Habitat) -> bool {
     match habitat.runs {
         Runs::Kernel => subject.congestion_control.is_some(),
         Runs::Simulated => subject.is_asked || habitat.stack == Stack::Linux,
-        Runs::Live => subject.is_asked,
+        Runs::Live | Runs::Bpf => subject.is_asked,
     }
 }
 
@@ -159,6 +167,17 @@ impl Cell<'_> {
     /// Whether runs differ.
     fn is_drawn(&self) -> bool {
         self.habitat.is_real() || self.scenario.seed_changes_runs()
+    }
+
+    /// Makes all ready for runs, or says why the habitat cannot run the scheme.
+    fn prepare(&mut self, load: Option<Load<'_>>) -> Result<(), String> {
+        self.refusal().map_or(Ok(()), Err)?;
+        if self.habitat.runs == Runs::Bpf {
+            let load = load.ok_or_else(|| "this program loads no schemes into a kernel".to_owned())?;
+            let law = self.choice.law(self.scenario.for_scheme(&self.choice).avoidance);
+            self.loaded = Some(load(&self.choice, law)?);
+        }
+        Ok(())
     }
 
     /// Why the habitat cannot run the scheme; `None` if it can.
@@ -175,7 +194,7 @@ impl Cell<'_> {
         for again in 0..=REPETITIONS {
             let taken = match self.habitat.runs {
                 Runs::Simulated => self.simulate(seed, how)?,
-                Runs::Live | Runs::Kernel => self.emulate(seed, how)?,
+                Runs::Live | Runs::Kernel | Runs::Bpf => self.emulate(seed, how)?,
             };
             match taken {
                 Taken::Figures(figures) => {

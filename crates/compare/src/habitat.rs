@@ -24,10 +24,12 @@ pub enum Runs {
     Live,
     /// The kernel's own TCP over the emulated path: the schemes that it has.
     Kernel,
+    /// The kernel's own TCP over the emulated path, with our scheme loaded into it as BPF.
+    Bpf,
 }
 
 /// All habitats, in the order of results. The rows of a habitat are compared with those of the simulator of the same stack.
-pub const HABITATS: [Habitat; 5] = [
+pub const HABITATS: [Habitat; 6] = [
     Habitat {
         name: "sim-rfc",
         what: "the simulator, with --stack rfc",
@@ -57,6 +59,12 @@ pub const HABITATS: [Habitat; 5] = [
         what: "this machine's kernel over the emulated path",
         stack: Stack::Linux,
         runs: Runs::Kernel,
+    },
+    Habitat {
+        name: "kernel-bpf",
+        what: "this machine's kernel over the emulated path, with the scheme loaded as BPF",
+        stack: Stack::Linux,
+        runs: Runs::Bpf,
     },
 ];
 

@@ -1,5 +1,5 @@
 //! Schemes over one path in several *habitats*: the simulator, the endpoint of `firstflight-live` on UDP sockets, and the
-//! kernel's own TCP, the latter two over the emulated path of `firstflight-emulate`.
+//! kernel's own TCP with its schemes or with ours, all but the first over the emulated path of `firstflight-emulate`.
 //!
 //! - [`HABITATS`] is the table of habitats: what runs, as which stack, and beside which simulator its rows stand.
 //! - [`Order`] is what is to be compared. [`compare()`] runs it and gives [`Row`]s, a scheme in a habitat each; [`largest`] says
@@ -22,7 +22,7 @@ mod linux;
 mod row;
 mod subject;
 
-pub use cell::CompareError;
+pub use cell::{CompareError, Load, Loaded};
 pub use compare::{Compared, How, Order, Step, compare};
 pub use evidence::{Carrier, evidence};
 pub use figures::Figures;

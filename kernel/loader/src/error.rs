@@ -86,6 +86,12 @@ pub enum KernelError {
         /// What is loaded.
         loaded: String,
     },
+    /// It is not registered any more, and sockets use it still.
+    #[error("`{name}` is unloaded already; sockets or namespaces that use it keep it until they end")]
+    Unregistered {
+        /// The name.
+        name: String,
+    },
     /// It is loaded, and something keeps it.
     #[error("`{name}` is still registered: {why}")]
     Held {

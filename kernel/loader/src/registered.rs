@@ -105,7 +105,11 @@ pub fn unload(name: &str) -> Result<(), KernelError> {
     let all = list()?;
     let registered = all.iter().find(|one| one.name == name && one.keeper != Keeper::Sockets);
     let Some(registered) = registered else {
-        let loaded: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
+        if all.iter().any(|one| one.name == name) {
+            return Err(KernelError::Unregistered { name: name.to_owned() });
+        }
+        let registered = all.iter().filter(|one| one.keeper != Keeper::Sockets);
+        let loaded: Vec<&str> = registered.map(|one| one.name.as_str()).collect();
         let loaded = if loaded.is_empty() {
             "none is loaded".to_owned()
         } else {

@@ -146,7 +146,7 @@ fn notes(rows: &[Row]) -> Vec<String> {
             notes.push(format!("{} is {choice} in the simulator.", row.scheme));
         }
     }
-    if rows.iter().any(|row| row.habitat.runs == Runs::Kernel) {
+    if rows.iter().any(|row| matches!(row.habitat.runs, Runs::Kernel | Runs::Bpf)) {
         notes.push(
             "Of the kernel's sender only packets are seen: exits are found in them, and the window is what was in flight."
                 .to_owned(),

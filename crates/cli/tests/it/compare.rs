@@ -105,9 +105,19 @@ fn what_is_no_single_transfer_is_refused_with_a_reason() {
     let said = refused(&["compare", "--rate", "20mbit", "--habitats", "sim-rcf"]);
     assert_eq!(said, "error: --habitats: unknown habitat `sim-rcf`; is `sim-rfc` meant?");
     let said = refused(&["compare", "--rate", "20mbit", "--habitats", "moon"]);
-    assert!(said.contains("there are sim-rfc, live-rfc, sim-linux, live-linux, kernel, and `all`"), "{said}");
+    assert!(
+        said.contains("there are sim-rfc, live-rfc, sim-linux, live-linux, kernel, kernel-bpf, and `all`"),
+        "{said}"
+    );
     let said = refused(&["compare", "--rate", "20mbit", "--columns", "nonsense"]);
     assert!(said.starts_with("error: --columns"), "{said}");
+}
+
+#[cfg(not(feature = "kernel"))]
+#[test]
+fn without_the_feature_our_schemes_in_the_kernel_are_refused_in_one_line() {
+    let said = refused(&["compare", "--rate", "20mbit", "--habitats", "sim-linux,kernel-bpf"]);
+    assert!(said.starts_with("error: --habitats: kernel-bpf: ") && said.contains("`make kernel`"), "{said}");
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn a_capture_at_the_sender_says_what_the_simulator_recorded() {
     }
     let long = ["--duration", "4s", "--schemes", "slow-start,hystart,hystart++,paced,bbr,packet-pair"];
     for (row, found) in raced("inspect-agrees-built-in", &long) {
-        let iw = if row["scheme"] == "paced" { 10 } else { 2 };
+        let iw = 2;
         agree(&row, &found, 0.080, Some(iw));
     }
 }

@@ -3,7 +3,7 @@
 //! pinned only in a mount namespace that ends with its process: nothing is left, also when the tests are killed.
 
 #[path = "../it/common/mod.rs"]
-#[allow(dead_code, reason = "the other tests of the command use the rest")]
+#[allow(dead_code, unused_imports, reason = "the other tests of the command use the rest")]
 mod common;
 #[path = "../emulate/setting.rs"]
 #[allow(dead_code, reason = "the tests of emulated paths use the rest")]
@@ -239,6 +239,41 @@ fn every_scheme_that_loads_carries_two_megabytes_and_is_gone_after() {
         count += 1;
     }
     assert!(count >= 9, "{count} schemes ran");
+}
+
+#[test]
+fn a_scheme_in_the_kernel_stands_beside_its_simulator_and_is_gone_after() {
+    if !can_run("a_scheme_in_the_kernel_stands_beside_its_simulator_and_is_gone_after", &[]) {
+        return;
+    }
+    let schemes = "slow-start,hystart-linux:avoidance=cubic,slow-start:recovery=sack,as=own";
+    let path = ["--rate", "20mbit", "--rtt", "40ms", "--queue", "100p", "--schemes", schemes];
+    let words = [
+        &["--pdeathsig", "KILL", PROGRAM, "compare", "--habitats", "sim-linux,kernel-bpf", "--json"][..],
+        &path,
+    ];
+    let output = Command::new("setpriv").args(words.concat()).output().expect("setpriv runs");
+    let (told, said) = (stdout(&output), stderr(&output));
+    assert!(!said.contains("slow-start is not in"), "{said}");
+    assert!(
+        said.contains("hystart-linux is not in kernel-bpf: the kernel does not go on with avoidance=cubic"),
+        "{said}"
+    );
+    assert!(said.contains("own is not in kernel-bpf: recovery is the kernel's own"), "{said}");
+    let rows: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let row = |habitat: &str| {
+        let is_it = |row: &&Value| row["scheme"] == "slow-start" && row["habitat"] == habitat;
+        rows.iter().find(is_it).unwrap_or_else(|| panic!("{habitat}: {told}")).clone()
+    };
+    let (simulated, loaded) = (row("sim-linux"), row("kernel-bpf"));
+    assert_eq!(loaded["avoidance"], "reno");
+    assert!(available().expect("a list").iter().all(|name| !name.starts_with("ff_c")), "something is left");
+    if loaded["runs"] == 0 {
+        println!("skipped the figures of the kernel: this machine relays too late now");
+        return;
+    }
+    let lost = |row: &Value| row["packets_lost"].as_f64().expect("a count");
+    assert!((lost(&loaded) - lost(&simulated)).abs() <= 0.1 * lost(&simulated), "{told}");
 }
 
 #[test]

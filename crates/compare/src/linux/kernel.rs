@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use firstflight_emulate::linux::kernel::{RouteMetrics, set, set_route};
 use firstflight_emulate::{B, Fate, HEAD, Side, Tape};
 use firstflight_inspect::{Found, inspect};
-use firstflight_scenario::Scenario;
+use firstflight_scenario::{Scenario, SchemeChoice};
 use firstflight_tcp::AckPolicy;
 use firstflight_wire::{Direction, Passed, RawCapture, Tap};
 use rustix::io::Errno;
@@ -38,9 +38,20 @@ pub(super) fn refusal(scenario: &Scenario) -> Option<String> {
     is_held.then(|| "its receive window follows its buffer, and cannot be held to --rwnd".to_owned())
 }
 
+/// What a scheme may set for itself that the kernel gets: its law, and [`settings`].
+const OWN_KEYS: [&str; 4] = ["avoidance", "iw", "timestamps", "ecn"];
+
+/// Why the kernel cannot run the scheme with the keys that it sets for itself.
+pub(super) fn refusal_of_keys(choice: &SchemeChoice) -> Option<String> {
+    let key = choice.own_keys().find(|key| !OWN_KEYS.contains(key))?;
+    Some(format!("{key} is the kernel's own, and cannot be set for a scheme"))
+}
+
 /// The programs of a run.
 pub(super) fn commands(cell: &Cell<'_>) -> [Vec<OsString>; 2] {
-    let words = settings(cell.scenario, cell.subject.congestion_control.unwrap_or("reno"));
+    let loaded = cell.loaded.as_ref().map(|loaded| loaded.name.as_str());
+    let congestion_control = loaded.or(cell.subject.congestion_control).unwrap_or("reno");
+    let words = settings(&cell.scenario.for_scheme(&cell.choice), congestion_control);
     [command(SENDER, words.clone()), command(RECEIVER, words)]
 }
 

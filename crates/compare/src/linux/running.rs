@@ -68,6 +68,7 @@ pub(crate) fn refusal(cell: &Cell<'_>) -> Option<String> {
         Runs::Simulated => None,
         Runs::Live => live::options(&live::settings(cell)).err(),
         Runs::Kernel => kernel::refusal(cell.scenario),
+        Runs::Bpf => kernel::refusal(cell.scenario).or_else(|| kernel::refusal_of_keys(&cell.choice)),
     }
 }
 
@@ -84,7 +85,7 @@ const GRACE: Span = Span::from_secs(1);
 /// Makes a run with real packets.
 pub(crate) fn run(cell: &Cell<'_>, seed: u64, interrupted: &dyn Fn() -> bool) -> Result<Taken, CompareError> {
     let scenario = Scenario { seed, ..cell.scenario.clone() };
-    let is_kernel = cell.habitat.runs == Runs::Kernel;
+    let is_kernel = matches!(cell.habitat.runs, Runs::Kernel | Runs::Bpf);
     let commands = if is_kernel { kernel::commands(cell) } else { live::commands(cell) };
     let (told, done) = emulate(&scenario, commands, start(&scenario) + scenario.limit + GRACE, interrupted)?;
     let failed = |why: String| CompareError::End {
