@@ -87,9 +87,16 @@ pub(super) fn run(options: &Emulate, order: Order, arguments: &[String]) -> Resu
     verdict(&done, options.shell)
 }
 
-/// The commands, with `name` as the default congestion control of the sender's namespace before its command starts.
+/// The commands, with `name` as the default congestion control of the sender's namespace before its command starts. What the
+/// command leaves behind in closed sockets may not arrive any more when the path ends, and would keep socket, namespace and
+/// congestion control for minutes: after the command such sockets give up at their next timeout.
 fn with_default(name: &str, sender: Side, commands: &[Vec<OsString>; 2]) -> [Vec<OsString>; 2] {
-    const SET: &str = "printf %s \"$0\" >/proc/sys/net/ipv4/tcp_congestion_control && exec \"$@\"";
+    const SET: &str = "printf %s \"$0\" >/proc/sys/net/ipv4/tcp_congestion_control || exit
+        \"$@\"
+        status=$?
+        echo 1 >/proc/sys/net/ipv4/tcp_orphan_retries
+        [ $status -le 128 ] || kill -$((status - 128)) $$
+        exit $status";
     let mut commands = commands.clone();
     let words = ["/bin/sh", "-c", SET, name].map(OsString::from);
     commands[sender as usize].splice(..0, words);
