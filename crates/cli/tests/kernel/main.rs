@@ -246,7 +246,7 @@ fn a_scheme_in_the_kernel_stands_beside_its_simulator_and_is_gone_after() {
     if !can_run("a_scheme_in_the_kernel_stands_beside_its_simulator_and_is_gone_after", &[]) {
         return;
     }
-    let schemes = "slow-start,hystart-linux:avoidance=cubic,slow-start:recovery=sack,as=own";
+    let schemes = "slow-start,hystart-linux:avoidance=cubic,slow-start:recovery=newreno,as=own";
     let path = ["--rate", "20mbit", "--rtt", "40ms", "--queue", "100p", "--schemes", schemes];
     let words = [
         &["--pdeathsig", "KILL", PROGRAM, "compare", "--habitats", "sim-linux,kernel-bpf", "--json"][..],
