@@ -69,7 +69,7 @@ enum Stage {
     /// The first burst looks for the capacity.
     Capacity,
     /// The tree looks for the bandwidth available.
-    Tree { node: Node, mode: AckMode },
+    Tree { node: Node },
 }
 
 impl Paced {
@@ -130,11 +130,8 @@ impl Paced {
         let (tag, switches) = (self.tag, self.switches);
         match &mut self.mode {
             Mode::Search(search) => {
-                let mode = match search.stage {
-                    Stage::Capacity => switches.ack_mode(),
-                    Stage::Tree { mode, .. } => Some(mode),
-                };
-                search.train.acked(ack, Rules { tag, mode, switches }, path.now);
+                let last = search.train.is_over(path);
+                search.train.acked(ack, Rules { tag, last, switches }, path.now);
                 self.judge_if_over(path)
             }
             // Section 3.2.2: the pipe is full when the first packet of the fill is acknowledged.
@@ -159,10 +156,10 @@ impl Paced {
     fn judge(&mut self, search: &Search, path: &Path) -> Step {
         match (search.stage, path.min_rtt) {
             (Stage::Capacity, Some(rtt)) => match search.train.capacity_gap(self.switches) {
-                Some((capacity, mode)) => self.capacity_known(search, capacity, mode, rtt, path),
+                Some(capacity) => self.capacity_known(search, capacity, rtt, path),
                 None => self.void(search, path),
             },
-            (Stage::Tree { node, mode }, Some(rtt)) => match search.train.sums(self.switches) {
+            (Stage::Tree { node }, Some(rtt)) => match search.train.sums(self.switches) {
                 Some(sums) if self.switches.has(Switch::JudgesCompressed) || !sums.acks_compressed() => {
                     let measured = self.measure(sums);
                     if self.pipe_is_short(&search.train, measured, rtt) {
@@ -170,7 +167,7 @@ impl Paced {
                     }
                     match node.branch(search.train.gap, search.capacity, measured) {
                         Branch::Test(node, gap) => {
-                            self.test(search, Stage::Tree { node, mode }, gap);
+                            self.test(search, Stage::Tree { node }, gap);
                             Step::Stay
                         }
                         Branch::Leave(gap) => self.fill(gap, self.fill_rtt(path).unwrap_or(rtt), path),
@@ -182,20 +179,13 @@ impl Paced {
         }
     }
 
-    fn capacity_known(
-        &mut self,
-        search: &Search,
-        capacity: Gap,
-        mode: AckMode,
-        rtt: Span,
-        path: &Path,
-    ) -> Step {
+    fn capacity_known(&mut self, search: &Search, capacity: Gap, rtt: Span, path: &Path) -> Step {
         let measured = Measured { source: 0, destination: capacity, congested: true };
         if self.pipe_is_short(&search.train, measured, rtt) {
             return self.leave_early(&search.train, capacity, rtt, path);
         }
         // Section 3.2.1: the search begins at half the capacity.
-        let stage = Stage::Tree { node: Node::A, mode };
+        let stage = Stage::Tree { node: Node::A };
         self.test(&Search { capacity, ..search.clone() }, stage, capacity.saturating_mul(2));
         Step::Stay
     }
@@ -354,12 +344,12 @@ impl Search {
 }
 
 impl Switches {
-    /// The rule of which gaps count, if it is set.
-    fn ack_mode(self) -> Option<AckMode> {
+    /// The rule of which gaps count.
+    fn ack_mode(self) -> AckMode {
         match self {
-            _ if self.has(Switch::AllAcks) => Some(AckMode::Each),
-            _ if self.has(Switch::LiteralAcks) => Some(AckMode::Literal),
-            _ => None,
+            _ if self.has(Switch::AllAcks) => AckMode::All,
+            _ if self.has(Switch::LiteralAcks) => AckMode::Literal,
+            _ => AckMode::Timers,
         }
     }
 }

@@ -175,6 +175,52 @@ fn a_timers_ack_in_a_train_does_not_count() {
     assert_eq!(flow.plan().pacing, Pacing::Train { packets: 40, gap: Span::from_nanos(106_667) });
 }
 
+/// The train after a first train of 20 at twice 80 µs, whose ACKs come the time in microseconds after the one before, of so
+/// many segments.
+fn tested_after_acks(acks: impl IntoIterator<Item = (u64, usize)>) -> Pacing {
+    let mut flow = flow_after_burst(80_000);
+    for _ in 0..20 {
+        flow.send(1);
+        flow.wait(micros(160));
+    }
+    flow.wait(RTT);
+    for (after, segments) in acks {
+        flow.wait(micros(after));
+        flow.ack(segments);
+    }
+    flow.plan().pacing
+}
+
+#[test]
+fn a_receiver_that_begins_to_delay_within_a_train_does_not_slow_it() {
+    let uncongested = Pacing::Train { packets: 40, gap: Span::from_nanos(106_667) };
+    // As Linux acknowledges: each segment up to a number, then every second, and the last one by a timer of 40 ms.
+    for quick in 0..20 {
+        let delayed = std::iter::repeat_n((320, 2), (20 - quick) / 2);
+        let timed = (quick % 2 == 1).then_some((40_160, 1));
+        let acks = std::iter::repeat_n((160, 1), quick).chain(delayed).chain(timed);
+        assert_eq!(tested_after_acks(acks), uncongested, "{quick} quick ACKs");
+    }
+}
+
+#[test]
+fn the_gap_after_a_timers_ack_within_a_train_does_not_count() {
+    // The timer ran out with a segment there, so that the next ACK is closer.
+    let acks = [(320, 2), (320, 2), (40_160, 1), (20, 2)].into_iter().chain(std::iter::repeat_n((320, 2), 6));
+    assert_eq!(
+        tested_after_acks(acks.chain([(40_160, 1)])),
+        Pacing::Train { packets: 40, gap: Span::from_nanos(106_667) }
+    );
+}
+
+#[test]
+fn acks_of_one_segment_count_again_after_a_lost_ack() {
+    let acks = [(160, 1), (320, 2)].into_iter().chain(std::iter::repeat_n((200, 1), 17));
+    // Mean of the gaps that count: 200 µs are congestion.
+    let Pacing::Train { packets: 40, gap } = tested_after_acks(acks) else { panic!("a train of 40") };
+    assert!(gap > micros(360), "twice the gap of arrival: {gap:?}");
+}
+
 #[test]
 fn an_ack_that_also_acknowledges_selectively_does_not_count() {
     let mut flow = flow_after_burst(80_000);

@@ -50,7 +50,7 @@ pub(crate) const PACED: SchemeEntry = SchemeEntry {
         words(
             ACKS,
             &["detect", "all", "literal"],
-            "ACKs whose gaps count: by how the receiver acknowledges, all, or of two segments and more",
+            "ACKs whose gaps count: all but those of a delayed-ACK timer, all, or of two segments and more",
         ),
         words(MEAN, &["segments", "acks"], "what the gap of arrival is a mean over (paper: acks)"),
         words(

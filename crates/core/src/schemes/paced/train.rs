@@ -66,14 +66,14 @@ enum Start {
     OfSeveral,
 }
 
-/// Which gaps count (choice-02). The first burst shows how the receiver acknowledges, unless the rule is set.
+/// Which gaps count (choice-02).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum AckMode {
-    /// All gaps: the receiver acknowledges every segment.
-    Each,
-    /// The receiver acknowledges several segments at a time. An ACK of a single one came from a timer, and the gaps
-    /// before and after that ACK do not count.
-    Delayed,
+    /// All gaps.
+    All,
+    /// All but those before and after an ACK of a single segment that a timer sent. A receiver may acknowledge each segment
+    /// at first and several at a time later, in the midst of a train, so that each train shows anew what its ACKs are.
+    Timers,
     /// Section 3.3 to the letter: the gap before an ACK of a single segment does not count.
     Literal,
 }
@@ -83,8 +83,8 @@ pub(super) enum AckMode {
 pub(super) struct Rules {
     /// The train's tag.
     pub(super) tag: Tag,
-    /// Which gaps count; `None` while the receiver's way of acknowledging is unknown.
-    pub(super) mode: Option<AckMode>,
+    /// Whether it is the last ACK of the train.
+    pub(super) last: bool,
     pub(super) switches: Switches,
 }
 
@@ -179,9 +179,17 @@ impl Train {
         let delay = gap(now.since(newest));
         // A longer delay does not fit, and would lose the departure.
         clean &= delay < Gap::MAX;
-        let late = segments < 2 && matches!(rules.mode, Some(AckMode::Delayed | AckMode::Literal));
+        let arrivals = now.since(self.arrival);
+        let (late, misleads) = match rules.switches.ack_mode() {
+            _ if segments > 1 => (false, false),
+            AckMode::All => (false, false),
+            AckMode::Literal => (true, false),
+            AckMode::Timers => {
+                let timer = self.is_of_timer(gap(arrivals), rules.last);
+                (timer, timer)
+            }
+        };
         if clean && !late && self.start != Start::None {
-            let arrivals = now.since(self.arrival);
             // The newest packet left `delay` before this ACK, and the one before left `self.delay` before the last
             // ACK.
             let departures =
@@ -194,11 +202,25 @@ impl Train {
             *single = single.saturating_add(if segments == 1 { 1 } else { -3 });
         }
         self.start = match segments {
-            _ if !clean || late && rules.mode == Some(AckMode::Delayed) => Start::None,
+            _ if !clean || misleads => Start::None,
             1 => Start::OfOne,
             _ => Start::OfSeveral,
         };
         (self.arrival, self.delay) = (now, delay);
+    }
+
+    /// Whether a timer sent the newest ACK, which is of one segment and `arrival` after the one before. A receiver that
+    /// acknowledges several segments at a time sends such an ACK by the timer only. The last ACK of a train may be the first
+    /// that the receiver delays, which shows by a gap half as long again as the mean, or longer.
+    fn is_of_timer(&self, arrival: Gap, last: bool) -> bool {
+        match self.readings {
+            // The least gap of the burst is none of a timer's.
+            Readings::Burst { .. } => false,
+            Readings::Gaps { arrivals, count, .. } => {
+                let is_long = u64::from(arrival) * u64::from(count) * 2 > u64::from(arrivals) * 3;
+                self.start == Start::OfSeveral || last && count > 0 && is_long
+            }
+        }
     }
 
     fn read(&mut self, arrival: Gap, departure: Gap, acked: u16, switches: Switches) {
@@ -228,17 +250,14 @@ impl Train {
         }
     }
 
-    /// The result of the first burst: `g_B`, and which gaps are to count. `None` if the burst is void: cut,
-    /// retransmitted, or with too few gaps (choice-03).
-    pub(super) fn capacity_gap(&self, switches: Switches) -> Option<(Gap, AckMode)> {
+    /// The result of the first burst: `g_B`. `None` if the burst is void: cut, retransmitted, or with too few gaps
+    /// (choice-03).
+    pub(super) fn capacity_gap(&self, switches: Switches) -> Option<Gap> {
         let Readings::Burst { least, least_of_pairs, single, segments } = self.readings else { return None };
-        let (gap, mode) = match switches.ack_mode() {
-            Some(mode) => (least, mode),
-            None if single >= 0 => (least, AckMode::Each),
-            None => (least_of_pairs, AckMode::Delayed),
-        };
+        let delays = switches.ack_mode() == AckMode::Timers && single < 0;
+        let gap = if delays { least_of_pairs } else { least };
         let enough = self.covers_enough(segments, switches);
-        (!self.void && enough && gap < Gap::MAX).then_some((gap, mode))
+        (!self.void && enough && gap < Gap::MAX).then_some(gap)
     }
 
     /// The sums of a train with gaps; `None` if the train is void: cut, retransmitted, without a gap that counts or
