@@ -132,7 +132,7 @@ pub(crate) fn refusal(name: &str) -> Option<&'static str> {
 
 /// The habitats of a list; all without one.
 fn chosen(list: Option<&str>, arguments: &[String]) -> Result<Vec<Habitat>, Failure> {
-    let is_there = |habitat: &Habitat| habitat.runs != Runs::Bpf || kernel_refusal().is_none();
+    let is_there = |habitat: &Habitat| habitat.runs != Runs::Bpf || REFUSAL().is_none();
     let Some(list) = list else { return Ok(HABITATS.into_iter().filter(is_there).collect()) };
     let named = habitats(list).map_err(|found| {
         let names = || HABITATS.iter().map(|habitat| habitat.name);
@@ -141,7 +141,7 @@ fn chosen(list: Option<&str>, arguments: &[String]) -> Result<Vec<Habitat>, Fail
         let place = Place::value(arguments, "--habitats", &found);
         Failure::usage(format!("--habitats: unknown habitat `{found}`; {hint}")).at(place)
     })?;
-    if let Some((habitat, why)) = named.iter().find(|habitat| habitat.runs == Runs::Bpf).zip(kernel_refusal())
+    if let Some((habitat, why)) = named.iter().find(|habitat| habitat.runs == Runs::Bpf).zip(REFUSAL())
     {
         let place = Place::value(arguments, "--habitats", habitat.name);
         return Err(Failure::usage(format!("--habitats: {}: {why}", habitat.name)).at(place));
@@ -156,12 +156,10 @@ const LOAD: Option<Load<'static>> = Some(&loading::load);
 const LOAD: Option<Load<'static>> = None;
 
 /// Why no scheme can be loaded into the kernel; `None` if that is not known before one is.
-fn kernel_refusal() -> Option<String> {
-    #[cfg(all(feature = "kernel", target_os = "linux"))]
-    return loading::refusal();
-    #[cfg(not(all(feature = "kernel", target_os = "linux")))]
-    Some(crate::kernel::MISSING.to_owned())
-}
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+const REFUSAL: fn() -> Option<String> = loading::refusal;
+#[cfg(not(all(feature = "kernel", target_os = "linux")))]
+const REFUSAL: fn() -> Option<String> = || Some(crate::kernel::MISSING.to_owned());
 
 fn failure(error: &CompareError, arguments: &[String]) -> Failure {
     let key = match error {
