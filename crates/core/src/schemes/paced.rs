@@ -132,7 +132,11 @@ impl Paced {
             Mode::Search(search) => {
                 let last = search.train.is_over(path);
                 search.train.acked(ack, Rules { tag, last, switches }, path.now);
-                self.judge_if_over(path)
+                if !last {
+                    return Step::Stay;
+                }
+                let search = search.clone();
+                self.judge(&search, path)
             }
             // Section 3.2.2: the pipe is full when the first packet of the fill is acknowledged.
             Mode::Fill(fill) if ack.packets.iter().chain(ack.newest).any(|packet| packet.tag == tag) => {

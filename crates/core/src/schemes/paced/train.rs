@@ -179,17 +179,11 @@ impl Train {
         let delay = gap(now.since(newest));
         // A longer delay does not fit, and would lose the departure.
         clean &= delay < Gap::MAX;
-        let arrivals = now.since(self.arrival);
-        let (late, misleads) = match rules.switches.ack_mode() {
-            _ if segments > 1 => (false, false),
-            AckMode::All => (false, false),
-            AckMode::Literal => (true, false),
-            AckMode::Timers => {
-                let timer = self.is_of_timer(gap(arrivals), rules.last);
-                (timer, timer)
-            }
-        };
+        let mode = rules.switches.ack_mode();
+        let misleads = segments < 2 && mode == AckMode::Timers && self.is_of_timer(now, rules.last);
+        let late = misleads || segments < 2 && mode == AckMode::Literal;
         if clean && !late && self.start != Start::None {
+            let arrivals = now.since(self.arrival);
             // The newest packet left `delay` before this ACK, and the one before left `self.delay` before the last
             // ACK.
             let departures =
@@ -209,18 +203,12 @@ impl Train {
         (self.arrival, self.delay) = (now, delay);
     }
 
-    /// Whether a timer sent the newest ACK, which is of one segment and `arrival` after the one before. A receiver that
-    /// acknowledges several segments at a time sends such an ACK by the timer only. The last ACK of a train may be the first
-    /// that the receiver delays, which shows by a gap half as long again as the mean, or longer.
-    fn is_of_timer(&self, arrival: Gap, last: bool) -> bool {
-        match self.readings {
-            // The least gap of the burst is none of a timer's.
-            Readings::Burst { .. } => false,
-            Readings::Gaps { arrivals, count, .. } => {
-                let is_long = u64::from(arrival) * u64::from(count) * 2 > u64::from(arrivals) * 3;
-                self.start == Start::OfSeveral || last && count > 0 && is_long
-            }
-        }
+    /// Whether a timer sent the ACK of one segment that arrives `now`. A receiver that acknowledges several segments at a time
+    /// sends such an ACK by the timer only. The last ACK of a train may be the first that the receiver delays. The least gap
+    /// of the burst is none of a timer's.
+    fn is_of_timer(&self, now: Time, last: bool) -> bool {
+        let Readings::Gaps { arrivals, count, .. } = self.readings else { return false };
+        self.start == Start::OfSeveral || last && is_long(gap(now.since(self.arrival)), arrivals, count)
     }
 
     fn read(&mut self, arrival: Gap, departure: Gap, acked: u16, switches: Switches) {
@@ -288,6 +276,12 @@ impl Sums {
     pub(super) fn destination(self) -> Gap {
         mean(self.arrivals, self.count)
     }
+}
+
+/// Whether `gap` is more than half as long again as the mean of `count` gaps with the sum `sum`.
+#[cold]
+fn is_long(gap: Gap, sum: Gap, count: u16) -> bool {
+    count > 0 && u64::from(gap) * u64::from(count) * 2 > u64::from(sum) * 3
 }
 
 fn mean(sum: u64, count: u64) -> Gap {
