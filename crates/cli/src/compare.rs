@@ -141,8 +141,7 @@ fn chosen(list: Option<&str>, arguments: &[String]) -> Result<Vec<Habitat>, Fail
         let place = Place::value(arguments, "--habitats", &found);
         Failure::usage(format!("--habitats: unknown habitat `{found}`; {hint}")).at(place)
     })?;
-    if let Some((habitat, why)) = named.iter().find(|habitat| habitat.runs == Runs::Bpf).zip(REFUSAL())
-    {
+    if let Some((habitat, why)) = named.iter().find(|habitat| habitat.runs == Runs::Bpf).zip(REFUSAL()) {
         let place = Place::value(arguments, "--habitats", habitat.name);
         return Err(Failure::usage(format!("--habitats: {}: {why}", habitat.name)).at(place));
     }

@@ -472,7 +472,7 @@ fn every_parameter_default_is_allowed_and_names_are_unique() {
 #[test]
 fn the_sizes_are_those_that_the_page_lists() {
     use firstflight::restart::{Cwv, Nssr, Rbp, Ssr};
-    assert_eq!([size_of::<Ssr>(), size_of::<Nssr>(), size_of::<Rbp>(), size_of::<Cwv>()], [16, 0, 80, 80]);
+    assert_eq!([size_of::<Ssr>(), size_of::<Nssr>(), size_of::<Rbp>(), size_of::<Cwv>()], [16, 0, 96, 80]);
 }
 
 /// RFC 2861 section 3.1: win = min(cwnd, receiver's declared max window), and that is halved.
