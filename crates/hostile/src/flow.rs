@@ -27,6 +27,9 @@ pub(crate) struct Flow {
     record: Vec<TraceRecord>,
 }
 
+/// The most segments of an initial window that is drawn.
+const MOST_INITIAL: u64 = 20;
+
 /// A reduction, and the window that an undo of it must give back.
 #[derive(Clone, Copy, Debug)]
 struct Reduced {
@@ -99,7 +102,7 @@ impl Flow {
         if let Event::Acked(ack) = event
             && silent
             && self.control.phase() != Phase::Restart
-            && let Err(fault) = grows_with_leave(ack, &self.path, self.lead(), &before, &after)
+            && let Err(fault) = grows_with_leave(ack, &self.path, self.lead(&before), &before, &after)
         {
             panic!("{:?} in {:?}: {fault}", self.names, self.control.phase());
         }
@@ -107,9 +110,14 @@ impl Flow {
     }
 
     /// By how much a window may jump: CUBIC takes over its estimate of Reno's window when the estimate is larger (RFC
-    /// 9438 section 4.3), and the estimate may lead by up to a segment, of the size at that time.
-    fn lead(&self) -> Bytes {
-        if self.names[2] == "cubic" { self.largest_mss } else { Bytes::ZERO }
+    /// 9438 section 4.3), and the estimate may lead by up to a segment, of the size at that time. ns-2's Vegas (`variant=ns2`) opens the
+    /// initial window with the first ACK, before which one segment is the window.
+    fn lead(&self, before: &Plan) -> Bytes {
+        match self.names {
+            ["vegas", ..] if before.window <= self.path.mss => self.largest_mss * MOST_INITIAL,
+            [.., "cubic"] => self.largest_mss,
+            _ => Bytes::ZERO,
+        }
     }
 
     /// The host has new data for an empty pipe.

@@ -153,10 +153,13 @@ fn linux_starts_again_after_an_idle_time() {
         bytes: &["300000", "2", "300000"],
         is_ipv6: false,
     };
-    let Some((found, _)) = run(&case) else { return };
-    // The second reply does not grow to twice the flight of the first: whether start-up ever ended is not in the packets.
-    assert_eq!((found.idle_restarts_total, found.exit_cause), (1, None));
-    assert!(found.undefined["exit_cause"].contains("idle time"), "{:?}", found.undefined);
+    let Some((found, said)) = run(&case) else { return };
+    assert_eq!(found.idle_restarts_total, 1);
+    // Whether HyStart ended the start-up of so few packets depends on how late this machine was. Where it did not, the packets do not tell.
+    match found.exit_cause {
+        Some(cause) => assert!(cause == "flat" && said.first_threshold() > 0.0, "{cause}"),
+        None => assert!(found.undefined["exit_cause"].contains("idle time"), "{:?}", found.undefined),
+    }
     let restart = &found.idle_restarts[0];
     assert!((2.0..2.5).contains(&restart.idle_s), "{restart:?}");
     // tcp_slow_start_after_idle: the window is halved for each timeout gone by, down to the initial window.

@@ -60,8 +60,9 @@ pub(super) fn drained(start: &Start<'_>, at: usize, greatest: u64, cut: Option<E
     // Of the first packets there is no growth that could have stopped.
     let before = fall.checked_sub(1).filter(|before| *before > 0)?;
     let last = &rounds[before];
-    // A law that gives up a segment a round falls slowly.
-    if last.peak < greatest - greatest / 8 {
+    // A law that gives up a segment a round falls slowly; a flight that is full of repairs goes up and down.
+    let is_repairing = rounds[at..=before].iter().any(|round| round.resent > 0);
+    if last.peak < greatest - greatest / 8 && !is_repairing {
         return None;
     }
     let is_marked = marks.iter().any(|mark| (last.began..round.began).contains(&mark.at));

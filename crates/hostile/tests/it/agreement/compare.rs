@@ -77,10 +77,16 @@ fn at_most(found: &Found, told: Option<u64>, is: u64) -> Verdict {
     }
 }
 
-/// What left before the first acknowledgement of data came.
+/// What left before the first acknowledgement of data came, but for probes of the tail, which leave beyond the window.
 pub(crate) fn first_flight(record: &Record) -> u64 {
     let until = record.first_ack.unwrap_or(u64::MAX);
-    record.sends.iter().filter(|one| one.at < until && !one.is_again).count() as u64
+    let before = record.states.partition_point(|state| state.at < until);
+    let window = record.states[..before].iter().map(|state| state.cwnd).max().unwrap_or(u64::MAX);
+    let within = record.sends.iter().filter(|one| one.at < until && !one.is_again).scan(0, |sent, one| {
+        *sent += one.len;
+        Some(*sent)
+    });
+    within.take_while(|sent| *sent <= window).count() as u64
 }
 
 fn initial_window(found: &Found, record: &Record) -> Verdict {
