@@ -157,7 +157,7 @@ fn linux_starts_again_after_an_idle_time() {
     assert_eq!(found.idle_restarts_total, 1);
     // Whether HyStart ended the start-up of so few packets depends on how late this machine was. Where it did not, the packets do not tell.
     match found.exit_cause {
-        Some(cause) => assert!(cause == "flat" && said.first_threshold() > 0.0, "{cause}"),
+        Some(why) => assert!(why == "flat" && said.first_threshold() > 0.0, "{why}"),
         None => assert!(found.undefined["exit_cause"].contains("idle time"), "{:?}", found.undefined),
     }
     let restart = &found.idle_restarts[0];
