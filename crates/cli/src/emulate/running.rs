@@ -50,10 +50,14 @@ pub(super) fn run(options: &Emulate, order: Order, arguments: &[String]) -> Resu
             }
         },
     };
-    let done = run_job(job).map_err(|error| match error {
+    let mut done = run_job(job).map_err(|error| match error {
         RunError::Refused(_) | RunError::Command { .. } => Failure::usage(error),
         RunError::System { .. } => Failure::write(error),
     })?;
+    // A terminal interrupts the commands too, and their end may be seen before the signal's handler has run.
+    if !options.shell && interrupt.happened() {
+        done.ending = Ending::Interrupted;
+    }
     let congestion_control = congestion_control.as_deref();
     let told = Told {
         scenario: &scenario,
