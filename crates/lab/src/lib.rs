@@ -3,8 +3,8 @@
 //! 1. [`race()`] runs every scheme of a scenario with every seed, in parallel. One run is the simulator with an observer,
 //!    which produces [`firstflight_measure::Evidence`]. A run of the seed without the flow shows the flow's effect on others.
 //!    The time before the flow begins is simulated once for each seed.
-//!    [`references`] races slow start that counts bytes beside results that owe something to counting them, and
-//!    [`population_references`] runs it beside populations.
+//!    [`references`] races slow start that counts bytes beside results that owe something to the counting of bytes, and
+//!    [`population_references`] runs that slow start beside populations.
 //! 2. [`populations()`] runs many flows at once, each measured.
 //! 3. [`race_parts`] races a [`Sweep`] over many paths, and [`score`] summarises its rows by scheme.
 //!

@@ -151,9 +151,9 @@ impl Options {
         self
     }
 
-    /// Whether a connection takes its whole send buffer from the beginning, however small its window: so an application that has all
-    /// of its data meets what the simulator's endpoints have. With `stack` set to `linux`, the sender takes of it as much as
-    /// Linux's buffer would hold, which follows the window. Not so unless this is called.
+    /// Whether a connection takes its whole send buffer from the beginning, however small its window. A writer that has all of its
+    /// data then meets the buffer of the simulator's endpoints. With `stack` set to `linux`, the sender fills the buffer only as far as
+    /// Linux's would be, which follows the window. The default is `false`.
     pub fn whole_send_buffer(mut self, on: bool) -> Self {
         self.takes_whole_buffer = on;
         self

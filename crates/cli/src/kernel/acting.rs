@@ -64,7 +64,7 @@ struct Line<'a> {
     scheme: &'a str,
     params: &'a str,
     handover: &'a str,
-    /// What keeps it: a file, a process, sockets alone, or something that is not known.
+    /// What keeps the scheme registered: a file, a process, sockets alone, or something that is not known.
     kept_by: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,

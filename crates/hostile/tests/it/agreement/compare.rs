@@ -213,7 +213,7 @@ fn exit(found: &Found, record: &Record, mss: u64) -> Verdict {
 /// For a sender an idle time, or a trickle, ends start-up; in packets start-up goes on behind it.
 const FOR_WANT: &str = "left for want of data";
 
-/// Whether less than seven eighths of the window was outstanding ever after.
+/// Whether the flight stayed below seven eighths of the window from the exit on.
 fn is_never_used(record: &Record, exit: &ExitSeen) -> bool {
     record.states.iter().all(|state| state.at < exit.at || state.flight < exit.cwnd - exit.cwnd / 8)
 }

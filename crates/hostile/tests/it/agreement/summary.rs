@@ -16,7 +16,7 @@ pub(crate) struct Summary {
     causes: BTreeMap<(&'static str, &'static str), u64>,
     /// By the cause as an observer calls it: the error of the time in round trips, and that of the window as a share of it.
     errors: BTreeMap<&'static str, Vec<(f64, f64)>>,
-    /// Each difference of no class, with the command that makes its race again.
+    /// Differences that no class of `listed` explains, each with the command that runs its race again.
     pub(crate) unexplained: Vec<String>,
 }
 
