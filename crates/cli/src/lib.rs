@@ -21,6 +21,7 @@ mod keys;
 mod model;
 mod output;
 mod packetdrill;
+mod paper;
 mod population;
 mod progress;
 mod race;
@@ -70,6 +71,7 @@ fn carry_out(registry: Registry, line: &CommandLine) -> Result<(), Failure> {
         Command::Sweep(command) => sweep::sweep(&command, registry, &line.shown),
         Command::Score(command) => score::score(&command, registry, &line.shown),
         Command::Replay(command) => replay::replay(&command, registry),
+        Command::Paper(command) => paper::paper(&command, registry, &line.shown),
         Command::Packetdrill(scripts) => packetdrill::run(&scripts.files),
         Command::Inspect(options) => inspect::inspect(&options, &line.shown),
         Command::Emulate(options) => emulate::emulate(&options, registry, &line.shown),

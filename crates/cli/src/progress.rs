@@ -49,6 +49,16 @@ impl Progress {
     }
 }
 
+impl Progress {
+    /// [`Progress::show`] of what says only now how many there are.
+    pub(crate) fn show_of(&self, done: u64, total: u64, name: &str) {
+        if let Some(Shown { bar, .. }) = &self.bar {
+            bar.set_length(total);
+        }
+        self.show(done, name);
+    }
+}
+
 impl Shown {
     fn new(total: u64, template: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());

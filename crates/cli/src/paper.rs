@@ -1,0 +1,345 @@
+//! `firstflight paper`: the ledger of the papers' figures and claims.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use firstflight::registry::Registry;
+use firstflight_papers::{
+    CheckError, ClaimResult, Figure, FigureResult, Ledger, LedgerError, PAPERS, RunsError, Settings, Status,
+    check as run_figures, golden, paper_title, show,
+};
+use firstflight_report::write_whole;
+
+use crate::failure::{Failure, Place};
+use crate::interrupt::Interrupt;
+use crate::output;
+use crate::progress::Progress;
+use crate::reading;
+
+/// `firstflight paper`.
+#[derive(Args, Debug)]
+pub(crate) struct PaperCommand {
+    #[command(subcommand)]
+    asked: Asked,
+}
+
+#[derive(Subcommand, Debug)]
+enum Asked {
+    /// List the figures: title, source, and how many claims are recorded as holding.
+    List {
+        #[command(flatten)]
+        from: From,
+        /// Papers or figures, as in past or past/figure-8b [all].
+        #[arg(value_name = "ID")]
+        ids: Vec<String>,
+    },
+    /// Run figures, and print their values and claims.
+    Run {
+        /// Papers, figures or claims, as in past, past/figure-8b or past/figure-8b/no-startup-loss.
+        #[arg(value_name = "ID", required = true)]
+        ids: Vec<String>,
+        #[command(flatten)]
+        how: HowToRun,
+    },
+    /// Check the claims of figures; exits with 1 if one that is recorded as holding does not.
+    Check {
+        /// Papers, figures or claims, as in past, past/figure-8b or past/figure-8b/no-startup-loss [all].
+        #[arg(value_name = "ID")]
+        ids: Vec<String>,
+        #[command(flatten)]
+        how: HowToRun,
+        /// Check only the figures that every build checks.
+        #[arg(long)]
+        fast: bool,
+        /// Write the results of whole papers into this folder: past.json, rbp.json, ….
+        #[arg(long, value_name = "DIR")]
+        record: Option<PathBuf>,
+    },
+}
+
+/// Where the ledger is.
+#[derive(Args, Debug)]
+struct From {
+    /// Read the ledger from this folder, PAPER/FIGURE.toml [the ledger within the command].
+    #[arg(long, value_name = "DIR")]
+    ledger: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+struct HowToRun {
+    #[command(flatten)]
+    from: From,
+    /// Print only JSON, one line for each claim.
+    #[arg(long)]
+    json: bool,
+    /// Runs at a time; results do not depend on it [the number of processors].
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    jobs: Option<String>,
+}
+
+/// Answers.
+pub(crate) fn paper(command: &PaperCommand, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
+    match &command.asked {
+        Asked::List { from, ids } => list(from, ids, registry, arguments),
+        Asked::Run { ids, how } => run(ids, how, registry, arguments),
+        Asked::Check { ids, how, fast, record } => {
+            check(ids, how, (*fast, record.as_deref()), registry, arguments)
+        }
+    }
+}
+
+fn list(from: &From, ids: &[String], registry: Registry, arguments: &[String]) -> Result<(), Failure> {
+    let ledger = ledger(from, registry)?;
+    let asked = asked(&ledger, ids, arguments)?;
+    let mut out = String::new();
+    for (paper, _) in PAPERS {
+        let figures: Vec<&Figure> = asked.figures().filter(|figure| figure.paper == paper).collect();
+        if figures.is_empty() {
+            continue;
+        }
+        let _ = writeln!(out, "{paper}: {}", paper_title(paper));
+        for figure in figures {
+            let count = |status| figure.claims.iter().filter(|claim| claim.status == status).count();
+            let counts = [Status::Holds, Status::DoesNotHold, Status::NotTestable]
+                .map(|status| (count(status), show::status_words(status)));
+            let counts: Vec<String> = counts
+                .iter()
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, words)| format!("{count} {words}"))
+                .collect();
+            let counts = if counts.is_empty() { "no claims".to_owned() } else { counts.join(", ") };
+            let name = figure.name();
+            let _ = writeln!(
+                out,
+                "  {name:<24} {} ({}, section {}): {counts}",
+                figure.title, figure.figure, figure.section
+            );
+        }
+    }
+    output::print_words(&out)
+}
+
+fn run(ids: &[String], how: &HowToRun, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
+    let ledger = ledger(&how.from, registry)?;
+    let asked = asked(&ledger, ids, arguments)?;
+    let results = results(&asked, how, arguments)?;
+    if how.json {
+        return output::print(&json(&asked, &results)?);
+    }
+    let mut out = String::new();
+    for ((figure, _), result) in asked.0.iter().zip(&results) {
+        let _ = writeln!(out, "{}: {}", figure.name(), figure.title);
+        let _ =
+            writeln!(out, "{}, section {}; {}", paper_title(&figure.paper), figure.section, figure.figure);
+        for choice in &figure.choices {
+            let _ = writeln!(out, "chosen: {choice}");
+        }
+        let _ = writeln!(out, "\n{}", show::values(figure, result));
+        for claim in asked.claims(figure, result) {
+            let _ = writeln!(out, "{}", show::claim(claim));
+        }
+    }
+    output::print(&out)
+}
+
+fn check(
+    ids: &[String],
+    how: &HowToRun,
+    (fast, record): (bool, Option<&Path>),
+    registry: Registry,
+    arguments: &[String],
+) -> Result<(), Failure> {
+    let ledger = ledger(&how.from, registry)?;
+    let mut asked = asked(&ledger, ids, arguments)?;
+    if fast {
+        asked.0.retain(|(figure, _)| figure.fast);
+    }
+    if let Some(folder) = record {
+        whole_papers(&ledger, &asked, folder, arguments)?;
+    }
+    let results = results(&asked, how, arguments)?;
+    if how.json {
+        output::print(&json(&asked, &results)?)?;
+    } else {
+        output::print_words(&checked(&asked, &results))?;
+    }
+    if let Some(folder) = record {
+        write_record(&asked, &results, folder)?;
+    }
+    let mut lost = Vec::new();
+    let mut count = 0;
+    for ((figure, _), result) in asked.0.iter().zip(&results) {
+        for claim in asked.claims(figure, result) {
+            count += 1;
+            if recorded(figure, claim) == Status::Holds && claim.status != Status::Holds {
+                lost.push(claim.id.clone());
+            }
+        }
+    }
+    if lost.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::check(format!(
+        "{} of {count} claims are recorded as holding and do not hold: {}",
+        lost.len(),
+        lost.join(", ")
+    )))
+}
+
+/// A line a claim, and the counts.
+fn checked(asked: &AskedFor<'_>, results: &[FigureResult]) -> String {
+    let mut out = String::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for ((figure, _), result) in asked.0.iter().zip(results) {
+        for claim in asked.claims(figure, result) {
+            let words = show::status_words(claim.status);
+            *counts.entry(words).or_default() += 1;
+            let _ = write!(out, "{words}: {}", claim.id);
+            if claim.status != Status::NotTestable {
+                let _ = write!(
+                    out,
+                    ": expected {}, measured {}",
+                    claim.expected,
+                    show::measured(&claim.measured)
+                );
+            }
+            let before = recorded(figure, claim);
+            if before != claim.status {
+                let _ = write!(out, "; recorded as: {}", show::status_words(before));
+            }
+            out.push('\n');
+        }
+    }
+    let counts: Vec<String> = counts.iter().map(|(words, count)| format!("{count} {words}")).collect();
+    let _ = writeln!(out, "{}", if counts.is_empty() { "no claims".to_owned() } else { counts.join(", ") });
+    out
+}
+
+/// The status that the file records for a claim.
+fn recorded(figure: &Figure, result: &ClaimResult) -> Status {
+    let name = result.id.rsplit('/').next().unwrap_or_default();
+    figure.claims.iter().find(|claim| claim.id == name).map_or(Status::NotTestable, |claim| claim.status)
+}
+
+/// The figures that were asked for; of each, the claim if only some were.
+struct AskedFor<'a>(Vec<(&'a Figure, Option<Vec<String>>)>);
+
+impl<'a> AskedFor<'a> {
+    fn figures(&self) -> impl Iterator<Item = &'a Figure> {
+        self.0.iter().map(|(figure, _)| *figure)
+    }
+
+    /// The claims of a figure that were asked for.
+    fn claims<'r>(&self, figure: &Figure, result: &'r FigureResult) -> Vec<&'r ClaimResult> {
+        let only =
+            self.0.iter().find(|(one, _)| std::ptr::eq(*one, figure)).and_then(|(_, only)| only.as_ref());
+        let is_asked = |claim: &&ClaimResult| {
+            only.is_none_or(|only| only.iter().any(|name| claim.id.rsplit('/').next() == Some(name)))
+        };
+        result.claims.iter().filter(is_asked).collect()
+    }
+}
+
+fn asked<'a>(ledger: &'a Ledger, ids: &[String], arguments: &[String]) -> Result<AskedFor<'a>, Failure> {
+    let mut found: Vec<(&Figure, Option<&str>)> = Vec::new();
+    for id in ids {
+        let more =
+            ledger.find(id).map_err(|error| Failure::usage(error).at(Place::argument(arguments, id)))?;
+        found.extend(more);
+    }
+    let mut asked = Vec::new();
+    for figure in &ledger.figures {
+        let of_figure: Vec<Option<&str>> =
+            found.iter().filter(|(one, _)| std::ptr::eq(*one, figure)).map(|(_, claim)| *claim).collect();
+        if ids.is_empty() || of_figure.contains(&None) {
+            asked.push((figure, None));
+        } else if !of_figure.is_empty() {
+            asked.push((figure, Some(of_figure.into_iter().flatten().map(str::to_owned).collect())));
+        }
+    }
+    Ok(AskedFor(asked))
+}
+
+fn ledger(from: &From, registry: Registry) -> Result<Ledger, Failure> {
+    let ledger = match &from.ledger {
+        None => Ledger::embedded(registry),
+        Some(folder) => Ledger::read(registry, folder),
+    };
+    ledger.map_err(|error| match &error {
+        LedgerError::File { name, text, error: fault } => {
+            let place = Place::text(name, text, fault.span.start, fault.span.end);
+            Failure::usage(&error).at(place)
+        }
+        LedgerError::Read { .. } | LedgerError::Name { .. } => Failure::usage(&error),
+    })
+}
+
+fn results(asked: &AskedFor<'_>, how: &HowToRun, arguments: &[String]) -> Result<Vec<FigureResult>, Failure> {
+    let jobs = reading::jobs(how.jobs.as_deref(), arguments)?;
+    let interrupt = Interrupt::listen();
+    let figures: Vec<&Figure> = asked.figures().collect();
+    let progress = Progress::new(0);
+    let settings = Settings {
+        jobs,
+        progress: &|done, total, name| progress.show_of(done, total, name),
+        interrupted: &|| interrupt.happened(),
+    };
+    let results = run_figures(&figures, &settings);
+    drop(progress);
+    results.map_err(|error| match error {
+        CheckError::Runs(RunsError::Interrupted) => Failure::interrupted("interrupted; nothing was checked"),
+        error => Failure::usage(error),
+    })
+}
+
+fn json(asked: &AskedFor<'_>, results: &[FigureResult]) -> Result<String, Failure> {
+    let mut out = String::new();
+    for ((figure, _), result) in asked.0.iter().zip(results) {
+        for claim in asked.claims(figure, result) {
+            out += &serde_json::to_string(claim).map_err(Failure::write)?;
+            out.push('\n');
+        }
+    }
+    Ok(out)
+}
+
+/// Only whole papers are recorded, so that no claim is lost from a file.
+fn whole_papers(
+    ledger: &Ledger,
+    asked: &AskedFor<'_>,
+    folder: &Path,
+    arguments: &[String],
+) -> Result<(), Failure> {
+    let refuse = |message: String| {
+        let place = Place::value(arguments, "--record", &folder.to_string_lossy());
+        Err(Failure::usage(format!("--record: {message}")).at(place))
+    };
+    for figure in &ledger.figures {
+        let of_paper = asked.figures().any(|one| one.paper == figure.paper);
+        let whole = asked.0.iter().any(|(one, only)| std::ptr::eq(*one, figure) && only.is_none());
+        if of_paper && !whole {
+            return refuse(format!("{} would be left out; whole papers are recorded", figure.name()));
+        }
+    }
+    if !folder.is_dir() {
+        return refuse(format!("there is no folder {}", folder.display()));
+    }
+    Ok(())
+}
+
+fn write_record(asked: &AskedFor<'_>, results: &[FigureResult], folder: &Path) -> Result<(), Failure> {
+    for (paper, _) in PAPERS {
+        let of_paper = asked.figures().zip(results).filter(|(figure, _)| figure.paper == paper);
+        let claims: Vec<ClaimResult> = of_paper.flat_map(|(_, result)| result.claims.clone()).collect();
+        if claims.is_empty() {
+            continue;
+        }
+        let path = folder.join(format!("{paper}.json"));
+        let text = golden::text(&claims).map_err(Failure::write)?;
+        write_whole(&path, text.as_bytes()).map_err(Failure::write)?;
+        output::say_written(&path);
+    }
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! The curves of plots, over the runs of a figure.
+
+use firstflight_measure::student::mean_and_ci95;
+
+use crate::evaluate::View;
+use crate::figure::{Curve, Figure, Kind, Plot};
+use crate::result::Drawn;
+use crate::runs::Outcomes;
+use crate::value::Value;
+
+/// Of each plot, its curves. A second axis makes a curve of each of its values.
+pub(crate) fn curves(figure: &Figure, outcomes: &Outcomes) -> Result<Vec<Vec<Drawn>>, String> {
+    figure.plots.iter().map(|plot| plot_curves(figure, plot, outcomes)).collect()
+}
+
+fn plot_curves(figure: &Figure, plot: &Plot, outcomes: &Outcomes) -> Result<Vec<Drawn>, String> {
+    let mut drawn = Vec::new();
+    for curve in &plot.curves {
+        for (suffix, fixed) in branches(figure, plot.kind) {
+            let mut one = drawn_curve(figure, plot.kind, curve, outcomes, &fixed)?;
+            one.label = format!("{}{suffix}", curve.label);
+            drawn.push(one);
+        }
+    }
+    Ok(drawn)
+}
+
+/// What each curve is drawn for: the values of the axes that are not the plot's own, with what they add to its name.
+fn branches(figure: &Figure, kind: Kind) -> Vec<(String, Vec<(usize, usize)>)> {
+    let own = usize::from(!matches!(kind, Kind::Cdf | Kind::Ordered | Kind::Series));
+    let mut branches = vec![(String::new(), Vec::new())];
+    for (axis, described) in figure.points.axes.iter().enumerate().skip(own) {
+        let mut more = Vec::new();
+        for (suffix, fixed) in &branches {
+            for (place, value) in described.values.iter().enumerate() {
+                let mut fixed: Vec<(usize, usize)> = fixed.clone();
+                fixed.push((axis, place));
+                more.push((format!("{suffix}, {} {}", described.key, value.name), fixed));
+            }
+        }
+        branches = more;
+    }
+    branches
+}
+
+fn drawn_curve(
+    figure: &Figure,
+    kind: Kind,
+    curve: &Curve,
+    outcomes: &Outcomes,
+    fixed: &[(usize, usize)],
+) -> Result<Drawn, String> {
+    let view = |seed: usize| {
+        let all = View::new(figure, outcomes, Some(seed));
+        fixed.iter().fold(all, |view, (axis, place)| view.at(*axis, *place))
+    };
+    let is_sampled = matches!(kind, Kind::Cdf | Kind::Ordered);
+    if is_sampled {
+        let mut sample = Vec::new();
+        for seed in 0..figure.points.runs() as usize {
+            match view(seed).value(&curve.y)? {
+                Value::Samples(samples) => sample.extend(samples.into_iter().flat_map(|(_, sample)| sample)),
+                other => sample.extend(other.points()?.into_iter().map(|(_, y)| y)),
+            }
+        }
+        return Ok(Drawn { points: sorted(kind, sample), ..Drawn::default() });
+    }
+    // A series is of the first run.
+    let seeds = if kind == Kind::Series { 1 } else { figure.points.runs() as usize };
+    let mut of_seeds = Vec::new();
+    for seed in 0..seeds {
+        let ys = view(seed).value(&curve.y)?.points()?;
+        let points = match &curve.x {
+            None => ys,
+            Some(x) => {
+                let xs = view(seed).value(x)?.points()?;
+                xs.into_iter().zip(ys).map(|((_, x), (_, y))| (x, y)).collect()
+            }
+        };
+        of_seeds.push(points);
+    }
+    Ok(Drawn { points: means(&of_seeds), ..Drawn::default() })
+}
+
+/// The mean at each place with half its interval. A place that is undefined in a run is left out.
+fn means(of_seeds: &[Vec<(f64, f64)>]) -> Vec<(f64, f64, Option<f64>)> {
+    let count = of_seeds.iter().map(Vec::len).min().unwrap_or(0);
+    let at = |place: usize| {
+        let ys: Vec<f64> = of_seeds.iter().map(|points| points[place].1).collect();
+        let xs: Vec<f64> = of_seeds.iter().map(|points| points[place].0).collect();
+        let (x, _) = mean_and_ci95(&xs)?;
+        let (y, half) = mean_and_ci95(&ys)?;
+        (x.is_finite() && y.is_finite()).then_some((x, y, half))
+    };
+    (0..count).filter_map(at).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+fn sorted(kind: Kind, mut sample: Vec<f64>) -> Vec<(f64, f64, Option<f64>)> {
+    sample.retain(|one| one.is_finite());
+    sample.sort_by(f64::total_cmp);
+    let count = sample.len() as f64;
+    let point = |(place, value): (usize, f64)| {
+        let rank = (place + 1) as f64;
+        if kind == Kind::Cdf { (value, rank / count, None) } else { (rank, value, None) }
+    };
+    sample.into_iter().enumerate().map(point).collect()
+}

@@ -1,0 +1,204 @@
+//! The value of an expression, from the results of a figure's runs with one seed.
+
+use firstflight_measure::student::mean_and_ci95;
+use firstflight_model::MODELS;
+use serde_json::Value as Json;
+
+use crate::expression::{Column, Expression, Given, Of, Operator};
+use crate::figure::Figure;
+use crate::model;
+use crate::runs::{Outcome, Outcomes, is_mixed, label};
+use crate::value::{Value, binary, call};
+
+/// The results of a figure with one seed, at some of its points.
+#[derive(Clone)]
+pub(crate) struct View<'a> {
+    figure: &'a Figure,
+    outcomes: &'a Outcomes,
+    /// The run; `None` for the means over runs.
+    seed: Option<usize>,
+    /// The place on each axis that `at(KEY=…)` chose.
+    fixed: Vec<Option<usize>>,
+}
+
+impl<'a> View<'a> {
+    /// All points of a figure with its `seed`-th seed. Without one, columns of rows are means over runs, the flows of all runs
+    /// are one sample, and series are the first run's.
+    pub(crate) fn new(figure: &'a Figure, outcomes: &'a Outcomes, seed: Option<usize>) -> Self {
+        Self { figure, outcomes, seed, fixed: vec![None; figure.points.axes.len()] }
+    }
+
+    /// The view at one place of an axis.
+    pub(crate) fn at(&self, axis: usize, place: usize) -> Self {
+        let mut view = self.clone();
+        view.fixed[axis] = Some(place);
+        view
+    }
+
+    /// The value of an expression.
+    ///
+    /// # Errors
+    /// What cannot be computed, in one line.
+    pub(crate) fn value(&self, expression: &Expression) -> Result<Value, String> {
+        match expression {
+            Expression::Number(number) => Ok(Value::Number(*number)),
+            Expression::Text(text) => Err(format!(
+                "\"{text}\" is a word; it is compared with a column, as in `exit_cause[LABEL] == \"{text}\"`"
+            )),
+            Expression::Axis(key) => {
+                let axis = self.axis(key.as_deref());
+                Ok(self.over_points(|at| self.place(axis, at).map_or(f64::NAN, |place| place.number)))
+            }
+            Expression::Column(column) => self.column(column, &number),
+            Expression::Model { model, cell, given } => self.model(model, cell, given),
+            Expression::Call(function, arguments) => {
+                let values: Vec<Value> =
+                    arguments.iter().map(|one| self.value(one)).collect::<Result<_, _>>()?;
+                call(*function, &values)
+            }
+            Expression::AtKey { key, value, inner } => {
+                let (axis, place) = self.figure.points.place(key, value)?;
+                self.at(axis, place).value(inner)
+            }
+            Expression::Binary(operator, left, right) => match (operator, left.as_ref(), right.as_ref()) {
+                (Operator::Equal | Operator::Unequal, Expression::Column(column), Expression::Text(text))
+                | (Operator::Equal | Operator::Unequal, Expression::Text(text), Expression::Column(column)) =>
+                {
+                    let is_equal = *operator == Operator::Equal;
+                    self.column(column, &|json| match json.as_str() {
+                        Some(found) => f64::from(u8::from((found == text) == is_equal)),
+                        None => f64::NAN,
+                    })
+                }
+                _ => binary(*operator, &self.value(left)?, &self.value(right)?),
+            },
+        }
+    }
+
+    /// The places in the list of points that the view has.
+    fn points(&self) -> impl Iterator<Item = usize> {
+        let is_here = |places: &[usize]| {
+            self.fixed.iter().zip(places).all(|(fixed, place)| fixed.is_none_or(|fixed| fixed == *place))
+        };
+        let all = self.figure.points.all.iter().enumerate();
+        all.filter(move |(_, point)| is_here(&point.places)).map(|(at, _)| at)
+    }
+
+    /// The axis of values: that of the key, or the first that is not fixed.
+    fn axis(&self, key: Option<&str>) -> Option<usize> {
+        let axes = &self.figure.points.axes;
+        match key {
+            Some(key) => axes.iter().position(|axis| axis.key == key),
+            None => self.fixed.iter().position(Option::is_none).or((!axes.is_empty()).then_some(0)),
+        }
+    }
+
+    fn place(&self, axis: Option<usize>, point: usize) -> Option<&crate::points::Place> {
+        let axis = axis?;
+        self.figure.points.axes[axis].values.get(self.figure.points.all[point].places[axis])
+    }
+
+    /// Where a point stands on the first axis that is not fixed; 0 if all are.
+    fn x(&self, point: usize) -> f64 {
+        let free = self.fixed.iter().position(Option::is_none);
+        self.place(free, point).map_or(0.0, |place| place.number)
+    }
+
+    /// A number if all axes are fixed, else one at each point.
+    fn over_points(&self, of: impl Fn(usize) -> f64) -> Value {
+        let points: Vec<(f64, f64)> = self.points().map(|at| (self.x(at), of(at))).collect();
+        if self.fixed.iter().all(Option::is_some) {
+            return Value::Number(points.first().map_or(f64::NAN, |(_, y)| *y));
+        }
+        Value::Points(points)
+    }
+
+    /// The results at a point, one for each run that the view is of.
+    fn outcomes(&self, point: usize) -> impl Iterator<Item = &Outcome> {
+        let all = self.outcomes.get(point).map(Vec::as_slice).unwrap_or_default();
+        let some = match self.seed {
+            None => all,
+            Some(seed) => all.get(seed..=seed).unwrap_or_default(),
+        };
+        some.iter().map(AsRef::as_ref)
+    }
+
+    fn column(&self, column: &Column, of: &dyn Fn(&Json) -> f64) -> Result<Value, String> {
+        match column.of {
+            Of::Run => Ok(self.over_points(|at| {
+                let is_it = |row: &&firstflight_report::Record| {
+                    label(row) == column.label && is_mixed(row) == column.mixed
+                };
+                let value = |outcome: &Outcome| {
+                    outcome.rows.iter().find(is_it).and_then(|row| row.get(&column.name)).map_or(f64::NAN, of)
+                };
+                let values: Vec<f64> = self.outcomes(at).map(value).collect();
+                mean_and_ci95(&values).map_or(f64::NAN, |(mean, _)| mean)
+            })),
+            Of::Flow => {
+                let key = (column.label.clone(), column.mixed, column.name.clone());
+                let sample = |at: usize| {
+                    let values = self.outcomes(at).filter_map(|outcome| outcome.flows.get(&key));
+                    values.flatten().map(of).collect()
+                };
+                Ok(Value::Samples(self.points().map(|at| (self.x(at), sample(at))).collect()))
+            }
+            Of::Series => {
+                let points: Vec<usize> = self.points().collect();
+                let [point] = points.as_slice() else {
+                    return Err(format!(
+                        "series.{}: there are {} points; at(KEY=VALUE, …) is wanted around it",
+                        column.name,
+                        points.len()
+                    ));
+                };
+                let key = (column.label.clone(), column.name.clone(), self.figure.slot);
+                let series = self.outcomes(*point).next().and_then(|outcome| outcome.series.get(&key));
+                Ok(Value::Points(series.cloned().unwrap_or_default()))
+            }
+        }
+    }
+
+    fn model(&self, name: &str, cell: &str, given: &[(String, Given)]) -> Result<Value, String> {
+        let model = MODELS
+            .iter()
+            .find(|model| model.name == name)
+            .ok_or_else(|| format!("there is no model `{name}`"))?;
+        let at = |point: Option<usize>| -> Result<Vec<f64>, String> {
+            let text = |value: &Given| match value {
+                Given::Text(text) => text.clone(),
+                Given::Axis(key) => {
+                    let place = point.and_then(|point| self.place(self.axis(key.as_deref()), point));
+                    place.map(|place| place.name.clone()).unwrap_or_default()
+                }
+            };
+            let given: Vec<(String, String)> =
+                given.iter().map(|(key, value)| (key.clone(), text(value))).collect();
+            let rows = model::rows(model, &given)?;
+            let value = |row: &Vec<firstflight_model::Cell>| {
+                row.iter().find(|one| one.name == cell).and_then(|one| one.value.number()).unwrap_or(f64::NAN)
+            };
+            Ok(rows.iter().map(value).collect())
+        };
+        if !given.iter().any(|(_, value)| matches!(value, Given::Axis(_))) {
+            let values = at(None)?;
+            return Ok(match values.as_slice() {
+                [one] => Value::Number(*one),
+                _ => Value::Points((0u32..).map(f64::from).zip(values).collect()),
+            });
+        }
+        let mut points = Vec::new();
+        for point in self.points() {
+            let value = at(Some(point))?;
+            points.push((self.x(point), value.first().copied().unwrap_or(f64::NAN)));
+        }
+        if self.fixed.iter().all(Option::is_some) {
+            return Ok(Value::Number(points.first().map_or(f64::NAN, |(_, y)| *y)));
+        }
+        Ok(Value::Points(points))
+    }
+}
+
+fn number(json: &Json) -> f64 {
+    json.as_f64().unwrap_or(f64::NAN)
+}

@@ -1,0 +1,290 @@
+//! The grammar of expressions.
+
+use firstflight_scenario::suggest::meant;
+
+use super::lexer::{Token, tokens};
+use super::{Column, Expression, ExpressionError, Given, Of, Operator};
+use crate::function::{FUNCTIONS, Function};
+use crate::quantity;
+
+/// Reads an expression.
+///
+/// # Errors
+/// What is found where something else is wanted, and where.
+pub(crate) fn parse(text: &str) -> Result<Expression, ExpressionError> {
+    parse_with(text, None)
+}
+
+/// Reads an expression in which `[*]` stands for `label`. A name by itself is a column of it.
+///
+/// # Errors
+/// As [`parse`].
+pub(crate) fn parse_with(text: &str, label: Option<&str>) -> Result<Expression, ExpressionError> {
+    let mut parser = Parser { tokens: tokens(text)?, at: 0, end: text.len(), label };
+    let expression = parser.expression()?;
+    match parser.tokens.get(parser.at) {
+        None => Ok(expression),
+        Some(_) => Err(parser.wanted("an operator or the end")),
+    }
+}
+
+struct Parser<'a> {
+    tokens: Vec<(Token, usize, usize)>,
+    at: usize,
+    end: usize,
+    label: Option<&'a str>,
+}
+
+impl Parser<'_> {
+    fn expression(&mut self) -> Result<Expression, ExpressionError> {
+        let marks = [("&", Operator::And), ("|", Operator::Or)];
+        self.chain(&marks, Self::comparison)
+    }
+
+    fn comparison(&mut self) -> Result<Expression, ExpressionError> {
+        let left = self.sum()?;
+        let marks = [
+            ("<", Operator::Less),
+            ("<=", Operator::AtMost),
+            (">", Operator::Greater),
+            (">=", Operator::AtLeast),
+            ("==", Operator::Equal),
+            ("!=", Operator::Unequal),
+        ];
+        let Some(operator) = self.operator(&marks) else { return Ok(left) };
+        let right = self.sum()?;
+        Ok(Expression::Binary(operator, Box::new(left), Box::new(right)))
+    }
+
+    fn sum(&mut self) -> Result<Expression, ExpressionError> {
+        let marks = [("+", Operator::Add), ("-", Operator::Subtract)];
+        self.chain(&marks, Self::product)
+    }
+
+    fn product(&mut self) -> Result<Expression, ExpressionError> {
+        let marks = [("*", Operator::Multiply), ("/", Operator::Divide)];
+        self.chain(&marks, Self::signed)
+    }
+
+    fn chain(
+        &mut self,
+        marks: &[(&str, Operator)],
+        part: fn(&mut Self) -> Result<Expression, ExpressionError>,
+    ) -> Result<Expression, ExpressionError> {
+        let mut left = part(self)?;
+        while let Some(operator) = self.operator(marks) {
+            let right = part(self)?;
+            left = Expression::Binary(operator, Box::new(left), Box::new(right));
+        }
+        Ok(left)
+    }
+
+    fn signed(&mut self) -> Result<Expression, ExpressionError> {
+        if self.take("-") {
+            let inner = self.signed()?;
+            let zero = Box::new(Expression::Number(0.0));
+            return Ok(Expression::Binary(Operator::Subtract, zero, Box::new(inner)));
+        }
+        self.value()
+    }
+
+    fn value(&mut self) -> Result<Expression, ExpressionError> {
+        const WANTED: &str = "a number, a column such as `su_loss[LABEL]`, a function or `(`";
+        let Some((token, from, to)) = self.tokens.get(self.at).cloned() else {
+            return Err(self.wanted(WANTED));
+        };
+        match token {
+            Token::Number(text) => {
+                self.at += 1;
+                let number = quantity::number(&text).ok_or_else(|| ExpressionError {
+                    message: format!("`{text}` is no quantity; a number, with a unit such as mbit, ms, kB, p or %, is wanted"),
+                    from,
+                    to,
+                })?;
+                Ok(Expression::Number(number))
+            }
+            Token::Quoted(text) => {
+                self.at += 1;
+                Ok(Expression::Text(text))
+            }
+            Token::Mark("(") => {
+                self.at += 1;
+                let inner = self.expression()?;
+                self.close()?;
+                Ok(inner)
+            }
+            Token::Name(name) => {
+                self.at += 1;
+                self.named(&name, from, to)
+            }
+            Token::Bracketed(_) | Token::Mark(_) => Err(self.wanted(WANTED)),
+        }
+    }
+
+    /// What begins with a name: an axis, a column, a model or a function.
+    fn named(&mut self, name: &str, from: usize, to: usize) -> Result<Expression, ExpressionError> {
+        if name == "axis" {
+            return Ok(Expression::Axis(None));
+        }
+        if let Some(key) = name.strip_prefix("axis.") {
+            return Ok(Expression::Axis(Some(key.to_owned())));
+        }
+        if let Some(rest) = name.strip_prefix("model.") {
+            return self.model(rest, from, to);
+        }
+        if let Some((Token::Bracketed(label), ..)) = self.tokens.get(self.at).cloned() {
+            self.at += 1;
+            return self.column(name, &label, from, to);
+        }
+        if self.take("(") {
+            return self.call(name, from, to);
+        }
+        if let Some(label) = self.label {
+            return self.column(name, label, from, to);
+        }
+        let message =
+            format!("`{name}` has no scheme; the label of one is wanted behind it, as in `{name}[LABEL]`");
+        Err(ExpressionError { message, from, to })
+    }
+
+    fn column(&self, name: &str, label: &str, from: usize, to: usize) -> Result<Expression, ExpressionError> {
+        let (of, name) = if let Some(name) = name.strip_prefix("flow.") {
+            (Of::Flow, name)
+        } else if let Some(name) = name.strip_prefix("series.") {
+            (Of::Series, name)
+        } else {
+            (Of::Run, name)
+        };
+        let (label, mixed) = match label.rsplit_once(',') {
+            Some((label, population)) if population.trim() == "mixed" => (label.trim(), true),
+            Some((label, population)) if population.trim() == "only" => (label.trim(), false),
+            _ => (label, false),
+        };
+        let label = match (label, self.label) {
+            ("*", Some(label)) => label,
+            ("*", None) => {
+                let message =
+                    "`[*]` stands for each scheme in a plot; the label of one scheme is wanted in a claim";
+                return Err(ExpressionError { message: message.to_owned(), from, to });
+            }
+            (label, _) => label,
+        };
+        // A plot's label says the population itself.
+        let (label, mixed) = label.strip_suffix(", mixed").map_or((label, mixed), |label| (label, true));
+        Ok(Expression::Column(Column { of, name: name.to_owned(), label: label.to_owned(), mixed }))
+    }
+
+    fn call(&mut self, name: &str, from: usize, to: usize) -> Result<Expression, ExpressionError> {
+        if name == "at"
+            && let (Some((Token::Name(key), ..)), Some((Token::Mark("="), ..))) =
+                (self.tokens.get(self.at).cloned(), self.tokens.get(self.at + 1))
+        {
+            self.at += 2;
+            let value = self.literal()?;
+            if !self.take(",") {
+                return Err(self.wanted("`,` and an expression"));
+            }
+            let inner = Box::new(self.expression()?);
+            self.close()?;
+            return Ok(Expression::AtKey { key, value, inner });
+        }
+        let Some(function) = Function::named(name) else {
+            let names = || FUNCTIONS.iter().map(|(name, ..)| *name);
+            let all = || format!("there are {}", names().collect::<Vec<_>>().join(", "));
+            let hint = meant(name, &[], names()).unwrap_or_else(all);
+            return Err(ExpressionError {
+                message: format!("there is no function `{name}`; {hint}"),
+                from,
+                to,
+            });
+        };
+        let mut arguments = vec![self.expression()?];
+        while self.take(",") {
+            arguments.push(self.expression()?);
+        }
+        self.close()?;
+        if arguments.len() != function.arguments() {
+            let message = format!("{name}: found {} values; {} is wanted", arguments.len(), function.usage());
+            return Err(ExpressionError { message, from, to });
+        }
+        Ok(Expression::Call(function, arguments))
+    }
+
+    /// `NAME.CELL(KEY=VALUE, …)` of a model.
+    fn model(&mut self, rest: &str, from: usize, to: usize) -> Result<Expression, ExpressionError> {
+        let wrong = |message: String| ExpressionError { message, from, to };
+        let Some((model, cell)) = rest.rsplit_once('.') else {
+            return Err(wrong(format!(
+                "`model.{rest}` names no cell; `model.MODEL.CELL(KEY=VALUE, …)` is wanted"
+            )));
+        };
+        if !self.take("(") {
+            return Err(self.wanted("`(`"));
+        }
+        let mut given = Vec::new();
+        while !self.take(")") {
+            if !given.is_empty() && !self.take(",") {
+                return Err(self.wanted("`,` or `)`"));
+            }
+            let Some((Token::Name(key), ..)) = self.tokens.get(self.at).cloned() else {
+                return Err(self.wanted("a parameter of the model"));
+            };
+            self.at += 1;
+            if !self.take("=") {
+                return Err(self.wanted("`=`"));
+            }
+            let value = self.literal()?;
+            let value = match value.as_str() {
+                "axis" => Given::Axis(None),
+                text => text
+                    .strip_prefix("axis.")
+                    .map_or_else(|| Given::Text(text.to_owned()), |key| Given::Axis(Some(key.to_owned()))),
+            };
+            given.push((key, value));
+        }
+        Ok(Expression::Model { model: model.to_owned(), cell: cell.to_owned(), given })
+    }
+
+    /// A value that is not computed with.
+    fn literal(&mut self) -> Result<String, ExpressionError> {
+        let text = match self.tokens.get(self.at) {
+            Some((Token::Number(text) | Token::Name(text) | Token::Quoted(text), ..)) => text.clone(),
+            _ => return Err(self.wanted("a value")),
+        };
+        self.at += 1;
+        Ok(text)
+    }
+
+    fn close(&mut self) -> Result<(), ExpressionError> {
+        if self.take(")") { Ok(()) } else { Err(self.wanted("`)`")) }
+    }
+
+    fn operator(&mut self, marks: &[(&str, Operator)]) -> Option<Operator> {
+        let Some((Token::Mark(found), ..)) = self.tokens.get(self.at) else { return None };
+        let operator = marks.iter().find(|(mark, _)| mark == found)?.1;
+        self.at += 1;
+        Some(operator)
+    }
+
+    fn take(&mut self, mark: &str) -> bool {
+        let is_it = matches!(self.tokens.get(self.at), Some((Token::Mark(found), ..)) if *found == mark);
+        self.at += usize::from(is_it);
+        is_it
+    }
+
+    fn wanted(&self, what: &str) -> ExpressionError {
+        let (found, from, to) = match self.tokens.get(self.at) {
+            None => ("the end".to_owned(), self.end, self.end),
+            Some((token, from, to)) => {
+                let shown = match token {
+                    Token::Number(text) | Token::Name(text) => format!("`{text}`"),
+                    Token::Bracketed(text) => format!("`[{text}]`"),
+                    Token::Quoted(text) => format!("`\"{text}\"`"),
+                    Token::Mark(mark) => format!("`{mark}`"),
+                };
+                (shown, *from, *to)
+            }
+        };
+        ExpressionError { message: format!("found {found}; {what} is wanted"), from, to }
+    }
+}

@@ -1,0 +1,328 @@
+//! A figure or table of a paper: where it stands, what is run for it, how it is drawn, and what it claims.
+
+use firstflight::registry::Registry;
+use firstflight_scenario::{FileError, quantity};
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use crate::expectation::{Expectation, WANTED};
+use crate::expression::{Expression, parse, parse_with};
+use crate::file::{self, ClaimFile, FigureFile, OverRuns, PlotFile, fault_within};
+use crate::names;
+use crate::points::{Points, points};
+
+/// What a paper measured on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Setup {
+    /// The simulator ns-2.
+    #[serde(rename = "ns-2")]
+    Ns2,
+    /// Closed forms.
+    Model,
+    /// Machines in a laboratory: the run here is a simulation of the described path.
+    Testbed,
+    /// Paths of the Internet: the run here is a simulation of the described path.
+    Internet,
+}
+
+/// Where a claimed value stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// A number in print.
+    Printed,
+    /// A sentence.
+    Text,
+    /// The image only: the ordering is held.
+    Image,
+}
+
+/// The outcome of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// The measured value is as expected.
+    Holds,
+    /// It is not.
+    DoesNotHold,
+    /// It cannot be measured here.
+    NotTestable,
+}
+
+/// How a plot is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A curve over an axis.
+    Lines,
+    /// The distribution of a sample.
+    Cdf,
+    /// The values of a sample, in ascending order.
+    Ordered,
+    /// A bar a scheme, in groups by the axis.
+    Bars,
+    /// A value over time.
+    Series,
+    /// One quantity against another.
+    Plane,
+    /// Numbers.
+    Table,
+}
+
+/// A figure or table.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// The paper's folder.
+    pub paper: String,
+    /// The name within the paper.
+    pub id: String,
+    /// Our short title.
+    pub title: String,
+    /// The section of the paper.
+    pub section: String,
+    /// The figure's name as printed.
+    pub figure: String,
+    /// What the paper measured on.
+    pub setup: Setup,
+    /// Whether the tests of every build check it.
+    pub fast: bool,
+    /// What fills the gaps that the paper leaves.
+    pub choices: Vec<String>,
+    /// The claims, in the order of the file.
+    pub claims: Vec<Claim>,
+    /// The plots, in the order of the file.
+    pub(crate) plots: Vec<Plot>,
+    /// The width of a slot of a rate over time, in nanoseconds.
+    pub(crate) slot: u64,
+    /// What is run.
+    pub(crate) points: Points,
+}
+
+/// A claim.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// The name within the figure.
+    pub id: String,
+    /// The claim in words.
+    pub says: String,
+    /// Where the value stands.
+    pub source: Source,
+    /// The reason of the tolerance.
+    pub tolerance: String,
+    /// The outcome that the file records.
+    pub status: Status,
+    /// Why it does not hold or is not testable.
+    pub why: String,
+    /// What is measured, as the file writes it.
+    pub measured: String,
+    /// What is expected of it.
+    pub expected: Option<Expectation>,
+    pub(crate) over_runs: OverRuns,
+    pub(crate) expression: Option<Expression>,
+}
+
+/// A plot.
+#[derive(Clone, Debug)]
+pub(crate) struct Plot {
+    pub(crate) title: String,
+    pub(crate) kind: Kind,
+    pub(crate) curves: Vec<Curve>,
+    pub(crate) x_label: String,
+    pub(crate) y_label: String,
+    pub(crate) x_unit: f64,
+    pub(crate) y_unit: f64,
+    pub(crate) log_x: bool,
+    pub(crate) log_y: bool,
+    pub(crate) x_range: Option<[f64; 2]>,
+    pub(crate) y_range: Option<[f64; 2]>,
+}
+
+/// A curve of a plot.
+#[derive(Clone, Debug)]
+pub(crate) struct Curve {
+    pub(crate) label: String,
+    pub(crate) x: Option<Expression>,
+    pub(crate) y: Expression,
+}
+
+/// The width of a slot unless the file says one.
+const SLOT: u64 = 100_000_000;
+
+impl Figure {
+    /// Reads the file of a figure.
+    ///
+    /// # Errors
+    /// The first fault: TOML that cannot be parsed, an unknown key, a scenario that cannot be run, an expression that has no
+    /// meaning for it.
+    pub(crate) fn parse(registry: Registry, paper: &str, id: &str, text: &str) -> Result<Self, FileError> {
+        let file = file::parse(text)?;
+        let slot = match &file.slot {
+            None => SLOT,
+            Some(slot) => quantity::span(slot.get_ref())
+                .map_err(|error| FileError::new(text, slot.span(), format!("slot: {error}")))?
+                .nanos()
+                .max(1),
+        };
+        let points = points(registry, text, &file)?;
+        let plots = plots(text, &file, &points)?;
+        let mut claims: Vec<Claim> = Vec::new();
+        for one in &file.claim {
+            let claim = claim(text, one, &points)?;
+            if claims.iter().any(|before| before.id == claim.id) {
+                let message = format!("id: there are two claims `{}`; each has a name of its own", claim.id);
+                return Err(FileError::new(text, one.get_ref().id.span(), message));
+            }
+            claims.push(claim);
+        }
+        Ok(Self {
+            paper: paper.to_owned(),
+            id: id.to_owned(),
+            title: file.title,
+            section: file.section,
+            figure: file.figure,
+            setup: file.setup,
+            fast: file.fast,
+            choices: file.choices,
+            claims,
+            plots,
+            slot,
+            points,
+        })
+    }
+
+    /// `PAPER/FIGURE`.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.paper, self.id)
+    }
+
+    /// Every expression of the figure.
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expression> {
+        let of_plots = self
+            .plots
+            .iter()
+            .flat_map(|plot| &plot.curves)
+            .flat_map(|curve| curve.x.iter().chain([&curve.y]));
+        self.claims.iter().filter_map(|claim| claim.expression.as_ref()).chain(of_plots)
+    }
+}
+
+/// Reads an expression, and holds it to the names of the figure.
+fn expression(
+    text: &str,
+    said: &Spanned<String>,
+    label: Option<&str>,
+    points: &Points,
+) -> Result<Expression, FileError> {
+    let read = match label {
+        None => parse(said.get_ref()),
+        Some(label) => parse_with(said.get_ref(), Some(label)),
+    };
+    let expression =
+        read.map_err(|error| fault_within(text, &said.span(), (error.from, error.to), error.message))?;
+    names::check(&expression, points).map_err(|(name, message)| {
+        let from = said.get_ref().find(&name).filter(|_| !name.is_empty());
+        match from {
+            Some(from) => fault_within(text, &said.span(), (from, from + name.len()), message),
+            None => FileError::new(text, said.span(), message),
+        }
+    })?;
+    Ok(expression)
+}
+
+fn claim(text: &str, spanned: &Spanned<ClaimFile>, points: &Points) -> Result<Claim, FileError> {
+    let file = spanned.get_ref();
+    let id = file.id.get_ref();
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '.';
+    if id.is_empty() || !id.chars().all(is_plain) {
+        let message = format!("id: `{id}` is not allowed; letters, digits, `-` and `.` are");
+        return Err(FileError::new(text, file.id.span(), message));
+    }
+    let status = *file.status.get_ref();
+    let at_status = |message: &str| FileError::new(text, file.status.span(), message);
+    if status != Status::Holds && file.why.trim().is_empty() {
+        return Err(at_status(
+            "status: a claim that does not hold or is not testable says `why`, from evidence",
+        ));
+    }
+    if status != Status::NotTestable && (file.measured.is_none() || file.expected.is_none()) {
+        return Err(at_status("status: a claim without `measured` and `expected` is `not_testable`"));
+    }
+    if file.expected.is_some() && status != Status::NotTestable && file.tolerance.trim().is_empty() {
+        let message =
+            "tolerance: it is missing; the reason of the bound or the tolerance is wanted, in words";
+        return Err(FileError::new(text, file.id.span(), message));
+    }
+    let expected = match &file.expected {
+        None => None,
+        Some(said) => Some(Expectation::parse(said.get_ref()).ok_or_else(|| {
+            FileError::new(
+                text,
+                said.span(),
+                format!("expected: `{}` has no meaning; {WANTED}", said.get_ref()),
+            )
+        })?),
+    };
+    let read = |said: &Spanned<String>| expression(text, said, None, points);
+    Ok(Claim {
+        id: id.clone(),
+        says: file.says.clone(),
+        source: file.source,
+        tolerance: file.tolerance.clone(),
+        status,
+        why: file.why.clone(),
+        measured: file.measured.as_ref().map(|said| said.get_ref().clone()).unwrap_or_default(),
+        expected,
+        over_runs: file.over_runs.unwrap_or_default(),
+        expression: file.measured.as_ref().map(read).transpose()?,
+    })
+}
+
+fn plots(text: &str, file: &FigureFile, points: &Points) -> Result<Vec<Plot>, FileError> {
+    file.plot.0.iter().map(|plot| self::plot(text, plot, points)).collect()
+}
+
+fn plot(text: &str, file: &PlotFile, points: &Points) -> Result<Plot, FileError> {
+    let mut curves = Vec::new();
+    let all = points.labels();
+    let shown = match &file.schemes {
+        None => all.clone(),
+        Some(list) => {
+            for label in list.get_ref() {
+                names::label(label, &all).map_err(|message| FileError::new(text, list.span(), message))?;
+            }
+            list.get_ref().clone()
+        }
+    };
+    if let Some(y) = &file.y {
+        for label in shown {
+            let read = |said: &Spanned<String>| expression(text, said, Some(&label), points);
+            curves.push(Curve {
+                x: file.x.as_ref().map(read).transpose()?,
+                y: read(y)?,
+                label: label.clone(),
+            });
+        }
+    }
+    for curve in &file.curves {
+        let read = |said: &Spanned<String>| expression(text, said, None, points);
+        curves.push(Curve {
+            label: curve.label.clone(),
+            x: curve.x.as_ref().map(read).transpose()?,
+            y: read(&curve.y)?,
+        });
+    }
+    Ok(Plot {
+        title: file.title.clone().unwrap_or_default(),
+        kind: file.kind,
+        curves,
+        x_label: file.x_label.clone().unwrap_or_default(),
+        y_label: file.y_label.clone().unwrap_or_default(),
+        x_unit: file.x_unit.unwrap_or(1.0),
+        y_unit: file.y_unit.unwrap_or(1.0),
+        log_x: file.log_x,
+        log_y: file.log_y,
+        x_range: file.x_range,
+        y_range: file.y_range,
+    })
+}

@@ -1,0 +1,228 @@
+//! The ledger: the figures of all papers, from the library or from a folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use firstflight::registry::Registry;
+use firstflight_scenario::{FileError, read_text, suggest::closest};
+
+use crate::figure::Figure;
+
+mod embedded {
+    include!(concat!(env!("OUT_DIR"), "/ledger.rs"));
+}
+
+/// The papers, by their folders, in the order in which they are listed.
+pub const PAPERS: [(&str, &str); 5] = [
+    ("past", "Hu and Steenkiste, Improving TCP startup performance using active measurements (ICNP 2003)"),
+    ("rbp", "Visweswaraiah and Heidemann, Improving restart of idle TCP connections (1997)"),
+    ("hystart", "Ha and Rhee, Taming the elephants: new TCP slow start (2011)"),
+    (
+        "adaptive-start",
+        "Wang, Pau, Yamada, Sanadidi and Gerla, TCP start up performance in large bandwidth delay networks (2004)",
+    ),
+    ("quick-start", "Scharf, Performance analysis of the Quick-Start TCP extension (2007)"),
+];
+
+/// The table of the reproduction checklist's rows, which stands beside the papers' folders.
+pub(crate) const ROWS: &str = "rows.toml";
+
+/// The figures of all papers.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    /// The figures, by paper, in the order of their names.
+    pub figures: Vec<Figure>,
+}
+
+/// Why the ledger cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    /// A file or folder that cannot be read.
+    #[error("cannot read {}: {error}", path.display())]
+    Read {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        error: String,
+    },
+    /// A file with a fault.
+    #[error("{}: {}", name, error.message)]
+    File {
+        /// The file.
+        name: String,
+        /// Its text.
+        text: String,
+        /// The fault.
+        error: FileError,
+    },
+    /// A name that is no file of the ledger.
+    #[error("{name}: {message}")]
+    Name {
+        /// The name.
+        name: String,
+        /// What is wrong with it, and what is allowed.
+        message: String,
+    },
+}
+
+/// A name that is no paper, figure or claim.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no {what} `{found}`; {hint}")]
+pub struct UnknownId {
+    /// Paper, figure or claim.
+    pub what: &'static str,
+    /// The name.
+    pub found: String,
+    /// The nearest one, or where all are listed.
+    pub hint: String,
+}
+
+impl Ledger {
+    /// The ledger that the library has.
+    ///
+    /// # Errors
+    /// A file with a fault.
+    pub fn embedded(registry: Registry) -> Result<Self, LedgerError> {
+        let files = embedded::LEDGER.iter().filter(|(name, _)| *name != ROWS);
+        let figures = files.map(|(name, text)| figure(registry, name, name, text));
+        Ok(Self { figures: in_order(figures.collect::<Result<_, _>>()?) })
+    }
+
+    /// The ledger of a folder: `PAPER/FIGURE.toml`.
+    ///
+    /// # Errors
+    /// A folder or file that cannot be read, or a file with a fault.
+    pub fn read(registry: Registry, folder: &Path) -> Result<Self, LedgerError> {
+        let fail = |path: &Path, error: &std::io::Error| LedgerError::Read {
+            path: path.to_owned(),
+            error: error.to_string(),
+        };
+        let list = |folder: &Path| -> Result<Vec<PathBuf>, LedgerError> {
+            let entries = fs::read_dir(folder).map_err(|error| fail(folder, &error))?;
+            let mut paths: Vec<PathBuf> = entries
+                .map(|entry| entry.map(|entry| entry.path()).map_err(|error| fail(folder, &error)))
+                .collect::<Result<_, _>>()?;
+            paths.sort();
+            Ok(paths)
+        };
+        let mut figures = Vec::new();
+        for paper in list(folder)?.into_iter().filter(|path| path.is_dir()) {
+            for path in
+                list(&paper)?.into_iter().filter(|path| path.extension().is_some_and(|end| end == "toml"))
+            {
+                let part = |path: &Path| {
+                    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+                };
+                let inside = format!("{}/{}", part(&paper), part(&path));
+                let text = read_text(&path)
+                    .map_err(|error| LedgerError::Read { path: path.clone(), error: error.to_string() })?;
+                figures.push(figure(registry, &path.display().to_string(), &inside, &text)?);
+            }
+        }
+        Ok(Self { figures: in_order(figures) })
+    }
+
+    /// The figures and claims that an identifier names: `PAPER`, `PAPER/FIGURE` or `PAPER/FIGURE/CLAIM`. Of each figure, the
+    /// claim if one is named.
+    ///
+    /// # Errors
+    /// An unknown name, with the nearest one.
+    pub fn find(&self, id: &str) -> Result<Vec<(&Figure, Option<&str>)>, UnknownId> {
+        let id = id.trim().trim_end_matches('/');
+        let mut parts = id.splitn(3, '/');
+        let (paper, figure, claim) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
+        let figures: Vec<&Figure> = self.figures.iter().filter(|one| one.paper == paper).collect();
+        let papers = PAPERS.iter().map(|(name, _)| *name);
+        if figures.is_empty() && !papers.clone().any(|known| known == paper) {
+            return Err(unknown(
+                "paper",
+                paper,
+                papers.chain(self.figures.iter().map(|one| one.paper.as_str())),
+            ));
+        }
+        let Some(figure) = figure else { return Ok(figures.into_iter().map(|one| (one, None)).collect()) };
+        let Some(found) = figures.iter().find(|one| one.id == figure) else {
+            let names: Vec<String> = figures.iter().map(|one| one.name()).collect();
+            return Err(unknown("figure", &format!("{paper}/{figure}"), names.iter().map(String::as_str)));
+        };
+        let Some(claim) = claim else { return Ok(vec![(found, None)]) };
+        match found.claims.iter().find(|one| one.id == claim) {
+            Some(one) => Ok(vec![(found, Some(one.id.as_str()))]),
+            None => {
+                let names: Vec<String> =
+                    found.claims.iter().map(|one| format!("{}/{}", found.name(), one.id)).collect();
+                Err(unknown("claim", id, names.iter().map(String::as_str)))
+            }
+        }
+    }
+}
+
+/// The title of a paper.
+pub fn paper_title(paper: &str) -> &'static str {
+    PAPERS.iter().find(|(name, _)| *name == paper).map_or("", |(_, title)| *title)
+}
+
+fn unknown<'a>(what: &'static str, found: &str, known: impl Iterator<Item = &'a str> + Clone) -> UnknownId {
+    let hint = match closest(found, known.clone()) {
+        Some(near) => format!("is `{near}` meant?"),
+        None if known.clone().next().is_none() => "the paper has no figures yet".to_owned(),
+        None => {
+            let mut all: Vec<String> = Vec::new();
+            for name in known.map(|name| format!("`{name}`")) {
+                if !all.contains(&name) {
+                    all.push(name);
+                }
+            }
+            if all.len() > 8 {
+                "`firstflight paper list` lists all".to_owned()
+            } else {
+                format!("there are {}", all.join(", "))
+            }
+        }
+    };
+    UnknownId { what, found: found.to_owned(), hint }
+}
+
+/// The figure of a file. `inside` is its name within the ledger, and `name` what errors call it.
+fn figure(registry: Registry, name: &str, inside: &str, text: &str) -> Result<Figure, LedgerError> {
+    let wrong = |message: String| LedgerError::Name { name: name.to_owned(), message };
+    let Some((paper, id)) = inside.strip_suffix(".toml").and_then(|inside| inside.split_once('/')) else {
+        return Err(wrong("a file of the ledger is `PAPER/FIGURE.toml`".into()));
+    };
+    if !PAPERS.iter().any(|(known, _)| *known == paper) {
+        let all = PAPERS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        return Err(wrong(format!("there is no paper `{paper}`; there are {all}")));
+    }
+    let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+    if !id.chars().all(is_plain) {
+        return Err(wrong(format!("`{id}` is not allowed as a name; small letters, digits and `-` are")));
+    }
+    Figure::parse(registry, paper, id, text).map_err(|error| LedgerError::File {
+        name: name.to_owned(),
+        text: text.to_owned(),
+        error,
+    })
+}
+
+/// By paper, then by name with numbers as numbers.
+fn in_order(mut figures: Vec<Figure>) -> Vec<Figure> {
+    let paper = |figure: &Figure| PAPERS.iter().position(|(name, _)| *name == figure.paper);
+    figures.sort_by_cached_key(|figure| (paper(figure), natural(&figure.id)));
+    figures
+}
+
+/// The parts of a name, digits as numbers: `figure-8b` before `figure-11`.
+fn natural(name: &str) -> Vec<(String, u64)> {
+    name.split('-')
+        .map(|part| {
+            let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
+            (part[digits.len()..].to_owned(), digits.parse().unwrap_or(0))
+        })
+        .map(
+            |(word, number)| {
+                if number > 0 { (String::new(), number, word) } else { (word, 0, String::new()) }
+            },
+        )
+        .flat_map(|(word, number, rest)| [(word, number), (rest, 0)])
+        .collect()
+}

@@ -1,0 +1,34 @@
+//! The ledger: figures and tables of papers, run here, with their claims held against what was measured.
+//!
+//! 1. [`Ledger`] has the figures, each a file of TOML: a scenario, what varies, how it is drawn, and its [`Claim`]s. The files
+//!    are in the library; [`Ledger::read`] reads a folder.
+//! 2. [`check`] runs what figures need, in parallel, and gives a [`ClaimResult`] for each claim. Results are a pure function
+//!    of the files.
+//! 3. [`golden`] has the recorded results.
+//!
+//! docs/papers.md has the grammar of the files.
+
+mod curves;
+mod evaluate;
+mod expectation;
+mod expression;
+mod figure;
+mod file;
+mod function;
+pub mod golden;
+mod ledger;
+mod model;
+mod names;
+mod points;
+mod quantity;
+mod result;
+mod runs;
+mod series;
+pub mod show;
+mod value;
+
+pub use expectation::Expectation;
+pub use figure::{Claim, Figure, Kind, Setup, Source, Status};
+pub use ledger::{Ledger, LedgerError, PAPERS, UnknownId, paper_title};
+pub use result::{CheckError, ClaimResult, FigureResult, HABITAT, check};
+pub use runs::{RunsError, Settings};

@@ -1,0 +1,225 @@
+//! The runs of figures: each scenario with each seed once, however many figures need it, in parallel.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use firstflight_lab::{How, RunError, populations, race};
+use firstflight_measure::Recording;
+use firstflight_report::{Record, RecordError, records};
+use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
+use rayon::prelude::*;
+use serde_json::Value;
+
+use crate::expression::Of;
+use crate::figure::Figure;
+use crate::series::SERIES;
+
+/// Settings that do not affect the numbers.
+#[derive(Clone, Copy)]
+pub struct Settings<'a> {
+    /// The number of runs at a time; `None` for the number of processors.
+    pub jobs: Option<usize>,
+    /// Called after each run with the number of finished runs, the number of all runs, and the figure's name.
+    pub progress: &'a (dyn Fn(u64, u64, &str) + Sync),
+    /// Whether the user has interrupted: no more runs begin.
+    pub interrupted: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Default for Settings<'_> {
+    fn default() -> Self {
+        Self { jobs: None, progress: &|_, _, _| {}, interrupted: &|| false }
+    }
+}
+
+/// Why the runs of a figure could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RunsError {
+    /// A run that could not be made.
+    #[error("{figure}: {error}")]
+    Run {
+        /// The figure.
+        figure: String,
+        /// What is wrong.
+        error: RunError,
+    },
+    /// Rows that cannot be read.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The threads could not be started.
+    #[error("the runs cannot be spread over threads: {0}")]
+    Threads(String),
+    /// The user interrupted.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// The results of one scenario with one seed.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// A row for each scheme, and one for each scheme of a mixed population.
+    pub(crate) rows: Vec<Record>,
+    /// The columns of the measured flows, by label, population and name.
+    pub(crate) flows: BTreeMap<(String, bool, String), Vec<Value>>,
+    /// Values over time, by label, name and slot.
+    pub(crate) series: BTreeMap<(String, String, u64), Vec<(f64, f64)>>,
+}
+
+/// The results of a figure: of each point, those of each seed.
+pub(crate) type Outcomes = Vec<Vec<Arc<Outcome>>>;
+
+/// Everything that is to be known of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Need {
+    flows: BTreeSet<String>,
+    series: BTreeSet<(String, u64)>,
+}
+
+/// One scenario with one seed.
+struct Task {
+    figure: String,
+    scenario: Scenario,
+    choices: Vec<SchemeChoice>,
+    need: Need,
+}
+
+/// Runs what the figures need.
+///
+/// # Errors
+/// The first run, in order, that could not be made; an interrupt.
+pub(crate) fn run(figures: &[&Figure], settings: &Settings<'_>) -> Result<Vec<Outcomes>, RunsError> {
+    let mut tasks: Vec<Task> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    let mut places: Vec<Vec<Vec<usize>>> = Vec::new();
+    for figure in figures {
+        let need = need(figure);
+        let mut of_figure = Vec::new();
+        for point in &figure.points.all {
+            let mut of_point = Vec::new();
+            if let Some((scenario, choices)) = &point.run {
+                for index in 0..scenario.runs {
+                    let scenario = Scenario {
+                        seed: scenario.seed.wrapping_add(index.into()),
+                        runs: 1,
+                        ..scenario.clone()
+                    };
+                    let key =
+                        format!("{}\n{}\n{}", scenario.canonical(), scenario.seed, show_choices(choices));
+                    let place = *known.entry(key).or_insert(tasks.len());
+                    if place == tasks.len() {
+                        let (figure, choices) = (figure.name(), choices.clone());
+                        tasks.push(Task { figure, scenario, choices, need: Need::default() });
+                    }
+                    let all = &mut tasks[place].need;
+                    all.flows.extend(need.flows.iter().cloned());
+                    all.series.extend(need.series.iter().cloned());
+                    of_point.push(place);
+                }
+            }
+            of_figure.push(of_point);
+        }
+        places.push(of_figure);
+    }
+    let outcomes = all(&tasks, settings)?;
+    let of = |place: usize| Arc::clone(&outcomes[place]);
+    let point = |seeds: Vec<usize>| seeds.into_iter().map(of).collect();
+    Ok(places.into_iter().map(|points| points.into_iter().map(point).collect()).collect())
+}
+
+fn need(figure: &Figure) -> Need {
+    let mut need = Need::default();
+    for expression in figure.expressions() {
+        expression.columns(&mut |column| match column.of {
+            Of::Run => {}
+            Of::Flow => drop(need.flows.insert(column.name.clone())),
+            Of::Series => drop(need.series.insert((column.name.clone(), figure.slot))),
+        });
+    }
+    need
+}
+
+fn all(tasks: &[Task], settings: &Settings<'_>) -> Result<Vec<Arc<Outcome>>, RunsError> {
+    let mut pool = rayon::ThreadPoolBuilder::new();
+    if let Some(jobs) = settings.jobs {
+        pool = pool.num_threads(jobs);
+    }
+    let pool = pool.build().map_err(|error| RunsError::Threads(error.to_string()))?;
+    let done = AtomicU64::new(0);
+    let total = tasks.len() as u64;
+    let one = |task: &Task| {
+        if (settings.interrupted)() {
+            return Err(RunsError::Interrupted);
+        }
+        let outcome = task.run(settings)?;
+        (settings.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, total, &task.figure);
+        Ok(Arc::new(outcome))
+    };
+    // Threads take one run at a time, so that none has several left at the end.
+    pool.install(|| tasks.par_iter().with_max_len(1).map(one).collect())
+}
+
+impl Task {
+    fn run(&self, settings: &Settings<'_>) -> Result<Outcome, RunsError> {
+        let interrupted = || (settings.interrupted)();
+        let fail = |error: RunError| match error {
+            RunError::Interrupted => RunsError::Interrupted,
+            error => RunsError::Run { figure: self.figure.clone(), error },
+        };
+        if self.scenario.population.is_some() {
+            let how = How { jobs: Some(1), interrupted: &interrupted, ..How::default() };
+            let results = populations(&self.scenario, &self.choices, !self.need.flows.is_empty(), &how)
+                .map_err(fail)?;
+            // An interrupt leaves out what is unfinished.
+            if interrupted() {
+                return Err(RunsError::Interrupted);
+            }
+            let rows: Vec<_> = results.iter().flat_map(|result| &result.rows).collect();
+            let mut outcome = Outcome { rows: records(&rows)?, ..Outcome::default() };
+            for flow in results.iter().flat_map(|result| &result.flows).filter(|flow| flow.measured == 1) {
+                let record = records(std::slice::from_ref(flow))?.pop().unwrap_or_default();
+                for name in &self.need.flows {
+                    let key = (label(&record), is_mixed(&record), name.clone());
+                    let value = record.get(name).cloned().unwrap_or(Value::Null);
+                    outcome.flows.entry(key).or_default().push(value);
+                }
+            }
+            return Ok(outcome);
+        }
+        let series = Mutex::new(BTreeMap::new());
+        let record = |recording: &Recording| {
+            for (name, slot) in &self.need.series {
+                let Some(one) = SERIES.iter().find(|one| one.name == name) else { continue };
+                let key = (recording.label.clone(), name.clone(), *slot);
+                let values = (one.of)(recording, *slot);
+                series.lock().unwrap_or_else(PoisonError::into_inner).insert(key, values);
+            }
+        };
+        let how = How {
+            jobs: Some(1),
+            record: if self.need.series.is_empty() { None } else { Some(&record) },
+            interrupted: &interrupted,
+            ..How::default()
+        };
+        let results = race(&self.scenario, &self.choices, &how).map_err(fail)?;
+        if interrupted() {
+            return Err(RunsError::Interrupted);
+        }
+        let rows: Vec<_> = results.iter().flat_map(|result| &result.rows).collect();
+        let rows = records(&rows)?;
+        Ok(Outcome {
+            rows,
+            series: series.into_inner().unwrap_or_else(PoisonError::into_inner),
+            ..Outcome::default()
+        })
+    }
+}
+
+/// The label of a row.
+pub(crate) fn label(record: &Record) -> String {
+    firstflight_report::record::name(record)
+}
+
+/// Whether a row is of a mixed population.
+pub(crate) fn is_mixed(record: &Record) -> bool {
+    record.get("population").and_then(Value::as_str) == Some("mixed")
+}
