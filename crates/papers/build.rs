@@ -20,13 +20,14 @@ fn table(name: &str, folder: &Path, extension: &str) -> io::Result<String> {
     files.sort();
     let mut source = format!("pub(crate) static {name}: &[(&str, &str)] = &[\n");
     for file in files {
+        let path = file.canonicalize()?.to_string_lossy().into_owned();
         let inside: Vec<_> = file
             .strip_prefix(folder)
             .map_err(io::Error::other)?
             .iter()
             .map(|part| part.to_string_lossy())
             .collect();
-        writeln!(source, "    ({:?}, include_str!({:?})),", inside.join("/"), file.canonicalize()?)
+        writeln!(source, "    ({:?}, include_str!({:?})),", inside.join("/"), path)
             .map_err(io::Error::other)?;
     }
     Ok(source + "];\n")

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use firstflight::registry::Registry;
 use firstflight_papers::{
     CheckError, ClaimResult, Figure, FigureResult, Ledger, LedgerError, PAPERS, RunsError, Settings, Status,
-    check as run_figures, golden, paper_title, show,
+    check as run_figures, golden, page, paper_title, show,
 };
 use firstflight_report::write_whole;
 
@@ -17,6 +17,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
 use crate::reading;
+use crate::targets::check_file;
 
 /// `firstflight paper`.
 #[derive(Args, Debug)]
@@ -74,6 +75,9 @@ struct HowToRun {
     /// Print only JSON, one line for each claim.
     #[arg(long)]
     json: bool,
+    /// Write the figures beside their claims: one HTML file that opens offline.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Runs at a time; results do not depend on it [the number of processors].
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     jobs: Option<String>,
@@ -125,6 +129,7 @@ fn run(ids: &[String], how: &HowToRun, registry: Registry, arguments: &[String])
     let ledger = ledger(&how.from, registry)?;
     let asked = asked(&ledger, ids, arguments)?;
     let results = results(&asked, how, arguments)?;
+    write_report(&asked, &results, how, arguments)?;
     if how.json {
         return output::print(&json(&asked, &results)?);
     }
@@ -160,6 +165,7 @@ fn check(
         whole_papers(&ledger, &asked, folder, arguments)?;
     }
     let results = results(&asked, how, arguments)?;
+    write_report(&asked, &results, how, arguments)?;
     if how.json {
         output::print(&json(&asked, &results)?)?;
     } else {
@@ -278,6 +284,9 @@ fn ledger(from: &From, registry: Registry) -> Result<Ledger, Failure> {
 
 fn results(asked: &AskedFor<'_>, how: &HowToRun, arguments: &[String]) -> Result<Vec<FigureResult>, Failure> {
     let jobs = reading::jobs(how.jobs.as_deref(), arguments)?;
+    if let Some(path) = &how.report {
+        check_file("--report", path, &[], arguments)?;
+    }
     let interrupt = Interrupt::listen();
     let figures: Vec<&Figure> = asked.figures().collect();
     let progress = Progress::new(0);
@@ -292,6 +301,20 @@ fn results(asked: &AskedFor<'_>, how: &HowToRun, arguments: &[String]) -> Result
         CheckError::Runs(RunsError::Interrupted) => Failure::interrupted("interrupted; nothing was checked"),
         error => Failure::usage(error),
     })
+}
+
+fn write_report(
+    asked: &AskedFor<'_>,
+    results: &[FigureResult],
+    how: &HowToRun,
+    arguments: &[String],
+) -> Result<(), Failure> {
+    let Some(path) = &how.report else { return Ok(()) };
+    let figures: Vec<&Figure> = asked.figures().collect();
+    let html = page(&figures, results, &arguments.join(" ")).map_err(Failure::write)?;
+    write_whole(path, html.as_bytes()).map_err(Failure::write)?;
+    output::say_written(path);
+    Ok(())
 }
 
 fn json(asked: &AskedFor<'_>, results: &[FigureResult]) -> Result<String, Failure> {

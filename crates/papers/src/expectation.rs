@@ -48,10 +48,16 @@ impl Expectation {
             let (from, to) = (number(from)?, number(to)?);
             return (from <= to).then_some(Self::Between(from, to));
         }
-        let bounds: [(&str, fn(f64) -> Self); 4] =
-            [("<=", Self::AtMost), (">=", Self::AtLeast), ("<", Self::Below), (">", Self::Above)];
-        if let Some((mark, bound)) = bounds.iter().find(|(mark, _)| text.starts_with(mark)) {
-            return Some(bound(number(&text[mark.len()..])?));
+        for mark in ["<=", ">=", "<", ">"] {
+            if let Some(rest) = text.strip_prefix(mark) {
+                let bound = number(rest)?;
+                return Some(match mark {
+                    "<=" => Self::AtMost(bound),
+                    ">=" => Self::AtLeast(bound),
+                    "<" => Self::Below(bound),
+                    _ => Self::Above(bound),
+                });
+            }
         }
         let rest = text.strip_prefix('=')?;
         let Some((value, slack)) = rest.split_once("within") else {

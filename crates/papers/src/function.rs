@@ -17,6 +17,7 @@ pub(crate) enum Function {
     Quantile,
     Share,
     At,
+    Held,
     Between,
     Where,
     Defined,
@@ -44,6 +45,7 @@ pub(crate) const FUNCTIONS: &[(&str, Function, &str)] = &[
     ("quantile", Function::Quantile, "quantile(Q, E)"),
     ("share", Function::Share, "share(CONDITION)"),
     ("at", Function::At, "at(X, E) or at(KEY=VALUE, E)"),
+    ("held", Function::Held, "held(X, E)"),
     ("between", Function::Between, "between(A, B, E)"),
     ("where", Function::Where, "where(CONDITION, E)"),
     ("defined", Function::Defined, "defined(E)"),
@@ -70,7 +72,7 @@ impl Function {
     pub(crate) fn arguments(self) -> usize {
         match self {
             Self::Between => 3,
-            Self::Quantile | Self::At | Self::Where | Self::Pick => 2,
+            Self::Quantile | Self::At | Self::Held | Self::Where | Self::Pick => 2,
             _ => 1,
         }
     }

@@ -146,14 +146,12 @@ impl Ledger {
             return Err(unknown("figure", &format!("{paper}/{figure}"), names.iter().map(String::as_str)));
         };
         let Some(claim) = claim else { return Ok(vec![(found, None)]) };
-        match found.claims.iter().find(|one| one.id == claim) {
-            Some(one) => Ok(vec![(found, Some(one.id.as_str()))]),
-            None => {
-                let names: Vec<String> =
-                    found.claims.iter().map(|one| format!("{}/{}", found.name(), one.id)).collect();
-                Err(unknown("claim", id, names.iter().map(String::as_str)))
-            }
+        if let Some(one) = found.claims.iter().find(|one| one.id == claim) {
+            return Ok(vec![(found, Some(one.id.as_str()))]);
         }
+        let names: Vec<String> =
+            found.claims.iter().map(|one| format!("{}/{}", found.name(), one.id)).collect();
+        Err(unknown("claim", id, names.iter().map(String::as_str)))
     }
 }
 

@@ -34,6 +34,8 @@ pub(crate) struct Place {
     pub(crate) number: f64,
     /// Whether the number is the value's own.
     pub(crate) is_number: bool,
+    /// Whether the number says as much as the name.
+    pub(crate) is_plain: bool,
     /// The keys that it sets.
     sets: Vec<(String, Value)>,
 }
@@ -92,13 +94,9 @@ impl Points {
                 |number: f64| place.is_number && (place.number - number).abs() <= number.abs() * 1e-9;
             place.name == value || number.is_some_and(is_near)
         };
-        match values.iter().position(is_it) {
-            Some(place) => Ok((axis, place)),
-            None => {
-                let all: Vec<_> = values.iter().map(|place| format!("`{}`", place.name)).collect();
-                Err(format!("{key} has no value `{value}`; there are {}", all.join(", ")))
-            }
-        }
+        let all = || values.iter().map(|place| format!("`{}`", place.name)).collect::<Vec<_>>().join(", ");
+        let place = values.iter().position(is_it);
+        Ok((axis, place.ok_or_else(|| format!("{key} has no value `{value}`; there are {}", all()))?))
     }
 }
 
@@ -133,12 +131,12 @@ pub(crate) fn points(registry: Registry, text: &str, file: &FigureFile) -> Resul
         all.push(Point { places, run });
     }
     let points = Points { axes, all };
-    let kinds = points
+    let mut kinds = points
         .all
         .iter()
         .filter_map(|point| point.run.as_ref())
         .map(|(scenario, _)| scenario.population.is_some());
-    if points.have_flows() && !kinds.fold(true, |all, one| all && one) {
+    if points.have_flows() && !kinds.all(|has_flows| has_flows) {
         let message = "scenario: some points have flows and some have none; all points are of one kind";
         return Err(reader.at_table("scenario", message.to_owned()));
     }
@@ -197,6 +195,7 @@ impl Reader<'_> {
             return Ok(Place {
                 number: number.unwrap_or(index as f64),
                 is_number: number.is_some(),
+                is_plain: number.is_some(),
                 sets: vec![(key.to_owned(), value.get_ref().clone())],
                 name,
             });
@@ -220,20 +219,18 @@ impl Reader<'_> {
                 "{key}: a table of keys has a `name` beside them, and may have an `x`"
             )));
         };
-        Ok(Place { name, number: number.unwrap_or(index as f64), is_number: number.is_some(), sets })
+        Ok(Place {
+            name,
+            number: number.unwrap_or(index as f64),
+            is_number: number.is_some(),
+            is_plain: false,
+            sets,
+        })
     }
 
     /// Whether `{key}` stands in the scenario.
     fn is_placeholder(&self, key: &str) -> bool {
         let wanted = format!("{{{key}}}");
-        fn has(value: &Value, wanted: &str) -> bool {
-            match value {
-                Value::String(text) => text.contains(wanted),
-                Value::Array(items) => items.iter().any(|item| has(item, wanted)),
-                Value::Table(table) => table.values().any(|item| has(item, wanted)),
-                _ => false,
-            }
-        }
         self.scenario.values().any(|value| has(value.get_ref(), &wanted))
     }
 
@@ -297,6 +294,16 @@ fn key_of(written: &str, line: usize) -> String {
     let found = lines.iter().rev().find(is_heading).or(lines.last()).copied().unwrap_or_default();
     let name = found.trim_matches(['[', ']']).split(['=', '.']).next().unwrap_or_default();
     name.trim().trim_matches('"').to_owned()
+}
+
+/// Whether a text of the value has `wanted` in it.
+fn has(value: &Value, wanted: &str) -> bool {
+    match value {
+        Value::String(text) => text.contains(wanted),
+        Value::Array(items) => items.iter().any(|item| has(item, wanted)),
+        Value::Table(table) => table.values().any(|item| has(item, wanted)),
+        _ => false,
+    }
 }
 
 fn replace(value: &mut Value, placeholder: &str, text: &str) {

@@ -56,6 +56,11 @@ pub(crate) fn show(number: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+/// Half an interval as it is shown: two digits.
+pub(crate) fn show_half(half: f64) -> String {
+    show(format!("{half:.1e}").parse().unwrap_or(half))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

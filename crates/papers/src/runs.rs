@@ -1,6 +1,6 @@
 //! The runs of figures: each scenario with each seed once, however many figures need it, in parallel.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -41,7 +41,7 @@ pub enum RunsError {
         /// The figure.
         figure: String,
         /// What is wrong.
-        error: RunError,
+        error: Box<RunError>,
     },
     /// Rows that cannot be read.
     #[error(transparent)]
@@ -89,7 +89,7 @@ struct Task {
 /// The first run, in order, that could not be made; an interrupt.
 pub(crate) fn run(figures: &[&Figure], settings: &Settings<'_>) -> Result<Vec<Outcomes>, RunsError> {
     let mut tasks: Vec<Task> = Vec::new();
-    let mut known: HashMap<String, usize> = HashMap::new();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
     let mut places: Vec<Vec<Vec<usize>>> = Vec::new();
     for figure in figures {
         let need = need(figure);
@@ -163,7 +163,7 @@ impl Task {
         let interrupted = || (settings.interrupted)();
         let fail = |error: RunError| match error {
             RunError::Interrupted => RunsError::Interrupted,
-            error => RunsError::Run { figure: self.figure.clone(), error },
+            error => RunsError::Run { figure: self.figure.clone(), error: Box::new(error) },
         };
         if self.scenario.population.is_some() {
             let how = How { jobs: Some(1), interrupted: &interrupted, ..How::default() };

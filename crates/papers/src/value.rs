@@ -1,5 +1,8 @@
 //! The values of expressions: a number, a value at each point of an axis, or a sample at each point.
 
+use std::iter::Zip;
+use std::slice::Iter;
+
 use firstflight_measure::{Quantile, quantile};
 
 use crate::expression::Operator;
@@ -93,18 +96,24 @@ pub(crate) fn binary(operator: Operator, left: &Value, right: &Value) -> Outcome
 /// A function of values.
 pub(crate) fn call(function: Function, arguments: &[Value]) -> Outcome {
     match (function, arguments) {
-        (Function::Abs, [value]) => map(value, f64::abs),
-        (Function::Sqrt, [value]) => map(value, f64::sqrt),
-        (Function::Log2, [value]) => map(value, f64::log2),
+        (Function::Abs, [value]) => Ok(map(value, f64::abs)),
+        (Function::Sqrt, [value]) => Ok(map(value, f64::sqrt)),
+        (Function::Log2, [value]) => Ok(map(value, f64::log2)),
         (Function::Defined, [value]) => keep(value, &|number| !number.is_nan()),
         (Function::Where, [condition, value]) => choose(condition, value),
         (Function::Diff, [value]) => diff(value),
         (Function::ArgMax | Function::ArgMin | Function::When | Function::Integral, [value]) => {
-            over_axis(function, &value.points()?)
+            Ok(over_axis(function, &value.points()?))
         }
         (Function::At, [place, value]) => {
             let place = place.number("at")?;
             at(place, &value.points()?)
+        }
+        (Function::Held, [place, value]) => {
+            let place = place.number("held")?;
+            let points = value.points()?;
+            let before = points.iter().take_while(|(x, _)| *x <= place + near(place));
+            Ok(Value::Number(before.last().map_or(f64::NAN, |(_, y)| *y)))
         }
         (Function::Between, [from, to, value]) => {
             let (from, to) = (from.number("between")?, to.number("between")?);
@@ -121,15 +130,15 @@ pub(crate) fn call(function: Function, arguments: &[Value]) -> Outcome {
             if !(0.0..=1.0).contains(&share) {
                 return Err(format!("quantile: {share} is not from 0 to 1"));
             }
-            reduce(value, &|sample| quantile_of(sample, share))
+            Ok(reduce(value, &|sample| quantile_of(sample, share)))
         }
         (Function::Pick, [place, value]) => {
             let place = place.number("pick")?;
-            reduce(value, &|sample| nth(sample, place))
+            Ok(reduce(value, &|sample| nth(sample, place)))
         }
         (_, [value]) => {
             let reduction = reduction(function).ok_or("the function is no reduction")?;
-            reduce(value, &reduction)
+            Ok(reduce(value, &reduction))
         }
         _ => Err(format!("{} is wanted", function.usage())),
     }
@@ -145,10 +154,10 @@ fn near(x: f64) -> f64 {
     x.abs() * 1e-9
 }
 
-fn same<'a, A, B>(
-    left: &'a [(f64, A)],
-    right: &'a [(f64, B)],
-) -> Result<impl Iterator<Item = (&'a (f64, A), &'a (f64, B))>, String> {
+/// What stands at the same places of two values.
+type Pairs<'a, A, B> = Zip<Iter<'a, (f64, A)>, Iter<'a, (f64, B)>>;
+
+fn same<'a, A, B>(left: &'a [(f64, A)], right: &'a [(f64, B)]) -> Result<Pairs<'a, A, B>, String> {
     let are_same =
         left.len() == right.len() && left.iter().zip(right).all(|((a, _), (b, _))| (a - b).abs() <= near(*a));
     if are_same {
@@ -179,14 +188,14 @@ fn operate(operator: Operator, a: f64, b: f64) -> f64 {
     }
 }
 
-fn map(value: &Value, of: fn(f64) -> f64) -> Outcome {
-    Ok(match value {
+fn map(value: &Value, of: fn(f64) -> f64) -> Value {
+    match value {
         Value::Number(number) => Value::Number(of(*number)),
         Value::Points(points) => Value::Points(each(points, of)),
         Value::Samples(samples) => Value::Samples(
             samples.iter().map(|(x, sample)| (*x, sample.iter().map(|one| of(*one)).collect())).collect(),
         ),
-    })
+    }
 }
 
 fn keep(value: &Value, is_kept: &dyn Fn(f64) -> bool) -> Outcome {
@@ -237,7 +246,7 @@ fn diff(value: &Value) -> Outcome {
     })
 }
 
-/// The value at a place; of a series, the last one before it.
+/// The value at a place.
 fn at(place: f64, points: &[(f64, f64)]) -> Outcome {
     let found: Vec<_> = points.iter().filter(|(x, _)| (x - place).abs() <= near(place)).collect();
     match found.as_slice() {
@@ -259,7 +268,7 @@ fn at(place: f64, points: &[(f64, f64)]) -> Outcome {
     }
 }
 
-fn over_axis(function: Function, points: &[(f64, f64)]) -> Outcome {
+fn over_axis(function: Function, points: &[(f64, f64)]) -> Value {
     let extreme = |sign: f64| {
         if points.iter().any(|(_, y)| y.is_nan()) {
             return f64::NAN;
@@ -270,17 +279,17 @@ fn over_axis(function: Function, points: &[(f64, f64)]) -> Outcome {
         });
         best.map_or(f64::NAN, |(x, _)| x)
     };
-    Ok(Value::Number(match function {
+    Value::Number(match function {
         Function::ArgMax => extreme(1.0),
         Function::ArgMin => extreme(-1.0),
         Function::When => points.iter().find(|(_, y)| *y != 0.0 && !y.is_nan()).map_or(f64::NAN, |(x, _)| *x),
         _ => points.windows(2).map(|pair| (pair[1].0 - pair[0].0) * pair[0].1).sum(),
-    }))
+    })
 }
 
 /// Of points, the reduction over the axis; of samples, that at each place over the defined values.
-fn reduce(value: &Value, of: &dyn Fn(&[f64]) -> f64) -> Outcome {
-    Ok(match value {
+fn reduce(value: &Value, of: &dyn Fn(&[f64]) -> f64) -> Value {
+    match value {
         Value::Number(number) => Value::Number(of(&[*number])),
         Value::Points(points) => {
             let all: Vec<f64> = points.iter().map(|(_, y)| *y).collect();
@@ -291,7 +300,7 @@ fn reduce(value: &Value, of: &dyn Fn(&[f64]) -> f64) -> Outcome {
                 |sample: &[f64]| sample.iter().copied().filter(|one| !one.is_nan()).collect::<Vec<_>>();
             Value::Points(samples.iter().map(|(x, sample)| (*x, of(&defined(sample)))).collect())
         }
-    })
+    }
 }
 
 fn reduction(function: Function) -> Option<fn(&[f64]) -> f64> {

@@ -5,6 +5,7 @@
 
 mod captured;
 mod drawing;
+pub mod ledger;
 mod page;
 pub mod scored;
 

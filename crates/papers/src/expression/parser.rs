@@ -161,13 +161,12 @@ impl Parser<'_> {
             _ => (label, false),
         };
         let label = match (label, self.label) {
-            ("*", Some(label)) => label,
             ("*", None) => {
                 let message =
                     "`[*]` stands for each scheme in a plot; the label of one scheme is wanted in a claim";
                 return Err(ExpressionError { message: message.to_owned(), from, to });
             }
-            (label, _) => label,
+            ("*", Some(label)) | (label, _) => label,
         };
         // A plot's label says the population itself.
         let (label, mixed) = label.strip_suffix(", mixed").map_or((label, mixed), |label| (label, true));
