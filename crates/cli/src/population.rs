@@ -41,7 +41,7 @@ pub(crate) fn run(
     notes.extend(scenario.ineffective(choices));
     output::note(&notes);
     let interrupt = Interrupt::listen();
-    let groups = choices.len() + usize::from(scenario.population.is_some_and(|flows| flows.mixed));
+    let groups = choices.len() + usize::from(scenario.population.as_ref().is_some_and(|flows| flows.mixed));
     let progress = Progress::new(u64::from(scenario.runs) * groups as u64);
     let how = How {
         jobs,
@@ -121,7 +121,7 @@ fn to_stdout(
         return output::print_bytes(&csv::to_bytes(shown).map_err(Failure::write)?);
     }
     let title = prose::fold(&format!("{}\n\n", scenario.describe()), style.width, 0);
-    let flows = scenario.population.map_or(0, |population| population.flows);
+    let flows = scenario.population.as_ref().map_or(0, |population| population.flows);
     let verdict = population_verdict(flows, results, references);
     output::print(&(title + &table::render(shown, &verdict, style)))
 }

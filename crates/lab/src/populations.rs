@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use firstflight::Time;
 use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
+use firstflight::{Span, Time};
 use firstflight_measure::PopulationResult;
 use firstflight_measure::ideal::ENDLESS;
 use firstflight_scenario::population::{ArrivalProcess, Population};
@@ -12,7 +12,9 @@ use firstflight_scenario::words::QuickStartHops;
 use firstflight_scenario::{
     Goal, Scenario, SchemeChoice, asks_routers, controller, probability, sender_config,
 };
-use firstflight_sim::{Arrivals, Content, Ends, FlowId, LinkSpec, Network, ParkingLot, Sim, Sizes, Ways};
+use firstflight_sim::{
+    Arrivals, Content, Ends, FlowId, Gap, LinkSpec, Network, ParkingLot, Sim, Sizes, Ways,
+};
 use rayon::prelude::*;
 
 use crate::census::Census;
@@ -35,7 +37,7 @@ pub fn populations(
     each_flow: bool,
     how: &How<'_>,
 ) -> Result<Vec<PopulationResult>, RunError> {
-    let Some(population) = scenario.population else { return Err(RunError::NoPopulation) };
+    let Some(population) = &scenario.population else { return Err(RunError::NoPopulation) };
     if population.mixed && choices.len() < 2 {
         return Err(RunError::NothingToMix);
     }
@@ -81,7 +83,7 @@ pub fn populations(
 /// One run of one population.
 fn run<'a>(
     scenario: &Scenario,
-    population: Population,
+    population: &Population,
     mix: &'a [SchemeChoice],
     seed: u64,
     interrupted: &dyn Fn() -> bool,
@@ -136,7 +138,7 @@ fn run<'a>(
 /// The links, and the arrival process of the flows.
 fn network(
     scenario: &Scenario,
-    population: Population,
+    population: &Population,
     hosts: Hosts,
     mix: &[SchemeChoice],
 ) -> Result<Network<AnyScheme, AnyRestart, AnyLaw>, RunError> {
@@ -159,27 +161,44 @@ fn network(
         let config = sender_config(&own);
         Ok(Ends { client: config, server: config, controller: controller(&own, choice)? })
     };
-    let gap = population.arrivals.gap();
+    let process = |(start, gap, most)| {
+        Ok(Arrivals {
+            ways: if hosts.onward { Ways::Onward(lot.clone()) } else { Ways::Between(lot.clone()) },
+            start,
+            stop: None,
+            most,
+            gap,
+            content: Content::Transfer(match scenario.goal {
+                Goal::Size(mean) => population.sizes.around(mean),
+                Goal::Duration(_) => Sizes::Fixed(ENDLESS),
+            }),
+            mix: mix.iter().map(ends).collect::<Result<_, RunError>>()?,
+        })
+    };
     let mut network = Network::new(links);
-    network.arrivals.push(Arrivals {
-        ways: if hosts.onward { Ways::Onward(lot) } else { Ways::Between(lot) },
-        start: Time::ZERO,
-        stop: None,
-        most: match population.arrivals {
-            ArrivalProcess::Poisson(_) => None,
-            ArrivalProcess::Every(gap) => {
-                let before = population.warm_up.nanos().div_ceil(gap.nanos().max(1));
-                Some(before + u64::from(population.flows))
-            }
-        },
-        gap,
-        content: Content::Transfer(match scenario.goal {
-            Goal::Size(mean) => population.sizes.around(mean),
-            Goal::Duration(_) => Sizes::Fixed(ENDLESS),
-        }),
-        mix: mix.iter().map(ends).collect::<Result<_, RunError>>()?,
-    });
+    network.arrivals = processes(population).into_iter().map(process).collect::<Result<_, RunError>>()?;
     Ok(network)
+}
+
+/// The arrival processes of a population: when each begins, the time between its arrivals, and how many come at most. Listed
+/// instants are a process each, of one arrival.
+fn processes(population: &Population) -> Vec<(Time, Gap, Option<u64>)> {
+    match &population.arrivals {
+        ArrivalProcess::At(instants) => {
+            let one = |at: &Span| (Time::ZERO + *at, Gap::Constant(Span::from_secs(1)), Some(1));
+            instants.iter().map(one).collect()
+        }
+        by_the_clock => {
+            let most = match by_the_clock {
+                ArrivalProcess::Every(gap) => {
+                    let before = population.warm_up.nanos().div_ceil(gap.nanos().max(1));
+                    Some(before + u64::from(population.flows))
+                }
+                ArrivalProcess::Poisson(_) | ArrivalProcess::At(_) => None,
+            };
+            by_the_clock.gap().map(|gap| (Time::ZERO, gap, most)).into_iter().collect()
+        }
+    }
 }
 
 /// A link between two routers, in either direction. It has the bottleneck's properties and an equal share of the
@@ -198,7 +217,7 @@ fn backbone(scenario: &Scenario, hops: u32) -> LinkSpec {
 
 /// A link between a host and its router. Its queue is unlimited, because it stands for the host's interface.
 fn edge(scenario: &Scenario) -> LinkSpec {
-    LinkSpec::new(Some(scenario.access_rate), firstflight::Span::ZERO)
+    LinkSpec::new(Some(scenario.access_rate), Span::ZERO)
 }
 
 #[cfg(test)]
@@ -218,7 +237,7 @@ mod tests {
         let text = "rate = '5mbit'\nrtt = '40ms'\nqueue = '8p'\ntopology = 'dumbbell:hosts=6'\naccess-rate = '20mbit'\n\
                     flows = 300\narrivals = 'poisson:25'\nsize = '30p'\nsizes = 'exponential'\n";
         let scenario = Scenario::resolve(&parse_file(text).expect("a file").options).expect("a scenario");
-        let population = scenario.population.expect("flows between hosts");
+        let population = scenario.population.as_ref().expect("flows between hosts");
         let Topology::Hosts(hosts) = scenario.topology else { panic!("a dumbbell") };
         let choices = parse_choices("slow-start").expect("a scheme");
         for seed in 1..=3 {

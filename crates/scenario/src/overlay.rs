@@ -34,7 +34,7 @@ impl Options {
         }
         // What needs a key that is gone goes with it.
         for own in keys().filter(|own| self.says(own.name)).filter(kept) {
-            let Some(need) = own.needs.filter(|need| self.says(need.other)) else { continue };
+            let Some(need) = own.needs else { continue };
             if let Some((by, _)) = given.iter().find(|(by, text)| by.name == need.other && by.is_off(text)) {
                 replaced.push(Replaced { key: own.name, by: by.name });
             }

@@ -9,7 +9,7 @@ use crate::cross::{SizeLaw, size_law};
 use crate::quantity::{self, Decimal, QuantityError, Why, nanos, refuse, show_span};
 
 /// Many flows between the hosts of a topology, each measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Population {
     /// The number of measured flows: the first that arrive after the warm-up. A Poisson process continues until the last of
     /// these flows is finished, so that the load stays constant.
@@ -35,35 +35,48 @@ impl Population {
 }
 
 /// The arrival process of a population.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArrivalProcess {
     /// A Poisson process with this mean number of arrivals a second.
     Poisson(Decimal),
     /// Arrivals at a fixed interval, the first at the beginning.
     Every(Span),
+    /// Arrivals at these instants, in order. An instant that stands twice has two arrivals.
+    At(Vec<Span>),
 }
 
 impl ArrivalProcess {
-    /// The distribution of the time between two arrivals.
-    pub fn gap(self) -> Gap {
+    /// The distribution of the time between two arrivals; `None` if the instants are listed.
+    pub fn gap(&self) -> Option<Gap> {
         match self {
-            Self::Poisson(per_second) => Gap::Exponential(nanos(1.0 / per_second.to_f64())),
-            Self::Every(span) => Gap::Constant(span),
+            Self::Poisson(per_second) => Some(Gap::Exponential(nanos(1.0 / per_second.to_f64()))),
+            Self::Every(span) => Some(Gap::Constant(*span)),
+            Self::At(_) => None,
         }
     }
 
-    /// The mean time between two arrivals.
-    pub(crate) fn mean_gap(self) -> Span {
+    /// The time from one arrival to the next in the mean, which repeats without end; zero if the instants are listed.
+    pub(crate) fn mean_gap(&self) -> Span {
         match self.gap() {
-            Gap::Exponential(span) | Gap::Constant(span) => span,
+            Some(Gap::Exponential(span) | Gap::Constant(span)) => span,
+            None => Span::ZERO,
+        }
+    }
+
+    /// The latest of the listed instants; zero if none is listed.
+    pub(crate) fn latest(&self) -> Span {
+        match self {
+            Self::Poisson(_) | Self::Every(_) => Span::ZERO,
+            Self::At(instants) => instants.last().copied().unwrap_or(Span::ZERO),
         }
     }
 
     /// The arrival process in words, for titles.
-    pub(crate) fn describe(self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self {
             Self::Poisson(per_second) => format!("{per_second} a second in the mean"),
-            Self::Every(span) => format!("one every {}", quantity::humane_span(span)),
+            Self::Every(span) => format!("one every {}", quantity::humane_span(*span)),
+            Self::At(instants) => format!("at {}", listed(instants, quantity::humane_span)),
         }
     }
 }
@@ -73,21 +86,62 @@ impl fmt::Display for ArrivalProcess {
         match self {
             Self::Poisson(per_second) => write!(f, "poisson:{per_second}"),
             Self::Every(span) => write!(f, "every:{}", show_span(*span)),
+            Self::At(instants) => {
+                let shown: Vec<String> = instants.iter().map(|at| show_instant(*at)).collect();
+                write!(f, "at:{}", shown.join(","))
+            }
         }
     }
 }
 
-const ARRIVALS: &str = "arrivals are so many a second in the mean as in `poisson:20` (below a million), or one so often as \
-                        in `every:5s`";
+/// The first few instants in words, and how many more there are.
+fn listed(instants: &[Span], words: fn(Span) -> String) -> String {
+    const FEW: usize = 4;
+    let mut shown: Vec<String> = instants.iter().take(FEW).map(|at| words(*at)).collect();
+    let more = instants.len().saturating_sub(FEW);
+    if more > 0 {
+        shown.push(format!("{more} more"));
+    }
+    shown.join(", ")
+}
 
-/// Reads an arrival process: `poisson:20`, `every:5s`.
+/// An instant since the beginning of a run.
+pub(crate) fn show_instant(at: Span) -> String {
+    if at.is_zero() { "0s".to_owned() } else { show_span(at) }
+}
+
+/// Reads an instant since the beginning of a run: a time, or zero with or without a unit.
 ///
 /// # Errors
-/// Anything else; a rate of zero, or one that is too high.
+/// What [`quantity::span`] refuses besides.
+pub(crate) fn instant(text: &str) -> Result<Span, QuantityError> {
+    Ok(quantity::unless_zero(text, quantity::span)?.unwrap_or(Span::ZERO))
+}
+
+const ARRIVALS: &str = "arrivals are so many a second in the mean as in `poisson:20` (below a million), one so often as \
+                        in `every:5s`, or at instants in order as in `at:0s,10s` (at most 10000)";
+
+/// The most instants that a list may have.
+const MOST_INSTANTS: usize = 10_000;
+
+/// Reads an arrival process: `poisson:20`, `every:5s`, `at:0s,10s`.
+///
+/// # Errors
+/// Anything else; a rate of zero, or one that is too high; instants that are out of order, or too many.
 pub fn arrivals(text: &str) -> Result<ArrivalProcess, QuantityError> {
     let allowed = |error: QuantityError| QuantityError { allowed: ARRIVALS.into(), ..error };
     match text.trim().split_once(':') {
         Some(("every", span)) => Ok(ArrivalProcess::Every(quantity::span(span).map_err(allowed)?)),
+        Some(("at", list)) => {
+            let instants = list.split(',').map(instant).collect::<Result<Vec<_>, _>>().map_err(allowed)?;
+            if instants.len() > MOST_INSTANTS {
+                return Err(refuse(&format!("{} instants", instants.len()), Why::TooLarge, ARRIVALS));
+            }
+            match instants.iter().zip(instants.iter().skip(1)).find(|(one, next)| one > next) {
+                Some((_, early)) => Err(refuse(&show_instant(*early), Why::OutOfRange, ARRIVALS)),
+                None => Ok(ArrivalProcess::At(instants)),
+            }
+        }
         Some(("poisson", rate)) => {
             let per_second = quantity::number(rate.strip_suffix("/s").unwrap_or(rate)).map_err(allowed)?;
             match per_second.floor() {
@@ -115,7 +169,7 @@ mod tests {
 
     #[test]
     fn words_read_back_as_what_they_show() {
-        for text in ["poisson:20", "poisson:0.5", "every:5s", "every:10us"] {
+        for text in ["poisson:20", "poisson:0.5", "every:5s", "every:10us", "at:10s,40s", "at:0s,0s,1500ms"] {
             assert_eq!(arrivals(text).expect(text).to_string(), text);
         }
         assert_eq!(arrivals("poisson:20/s"), arrivals("poisson:20"));
@@ -126,7 +180,7 @@ mod tests {
 
     #[test]
     fn twenty_a_second_are_fifty_milliseconds_apart_in_the_mean() {
-        assert_eq!(arrivals("poisson:20").map(ArrivalProcess::mean_gap), Ok(Span::from_millis(50)));
+        assert_eq!(arrivals("poisson:20").map(|process| process.mean_gap()), Ok(Span::from_millis(50)));
     }
 
     #[test]
@@ -138,6 +192,10 @@ mod tests {
             ("poisson:-1", Why::Negative),
             ("every:0s", Why::Zero),
             ("every:", Why::NoNumber),
+            ("at:", Why::NoNumber),
+            ("at:10s,5s", Why::OutOfRange),
+            ("at:10s,,20s", Why::NoNumber),
+            ("at:-1s", Why::Negative),
             ("often:1s", Why::UnknownWord),
         ] {
             let error = arrivals(text).expect_err(text);

@@ -12,6 +12,7 @@ mod race;
 mod random_paths;
 mod references;
 mod restart;
+mod script;
 mod stacks;
 mod successors;
 mod topology;

@@ -25,7 +25,7 @@ const OF_ROUNDS: Key = Key {
 const OF_FLOWS: Key = Key {
     needs: Some(Need {
         other: "flows",
-        without: "there is no population; say how many flows are measured with flows",
+        without: "there is no population; say how many flows are measured with flows, or when each comes with arrivals=at:…",
     }),
     sweeps: false,
     ..PATH
@@ -217,19 +217,19 @@ pub(super) const KEYS: &[Key] = &[
             const ALLOWED: &str = "flows are a whole number from 1 to 1000000, or none";
             put(&mut options.flows, read::count_or_none(text, 1_000_000, ALLOWED))
         },
-        show: |path| Some(path.population?.flows.to_string()),
+        show: |path| Some(path.population.as_ref()?.flows.to_string()),
         ..PATH
     },
     Key {
         name: "arrivals",
         kind: Kind::Text("WHEN"),
-        help: "Arrivals of the flows: poisson:PER-SECOND or every:TIME",
+        help: "Arrivals of the flows: poisson:PER-SECOND, every:TIME, or at:TIME,TIME,…, which says their number too",
         default: Some("poisson:20"),
         unset: "with --flows: poisson:20",
         examples: &["every:5s"],
         place: 15,
         parse: |options, text| set(&mut options.arrivals, population::arrivals(text)),
-        show: |path| Some(path.population?.arrivals.to_string()),
+        show: |path| Some(path.population.as_ref()?.arrivals.to_string()),
         ..OF_FLOWS
     },
     Key {
@@ -241,7 +241,7 @@ pub(super) const KEYS: &[Key] = &[
         excludes: &[never("duration", "with a duration flows go on until it ends")],
         place: 16,
         parse: |options, text| set(&mut options.sizes, population::sizes(text)),
-        show: |path| Some(path.population.filter(|_| path.is_sized())?.sizes.to_string()),
+        show: |path| Some(path.population.as_ref().filter(|_| path.is_sized())?.sizes.to_string()),
         ..OF_FLOWS
     },
     Key {
@@ -253,7 +253,7 @@ pub(super) const KEYS: &[Key] = &[
         examples: &["1s", "none"],
         place: 17,
         parse: |options, text| set(&mut options.warm_up, read::span_or_none(text)),
-        show: |path| Some(or_none(Some(path.population?.warm_up).filter(|span| !span.is_zero()))),
+        show: |path| Some(or_none(Some(path.population.as_ref()?.warm_up).filter(|span| !span.is_zero()))),
         ..OF_FLOWS
     },
     Key {
@@ -264,7 +264,7 @@ pub(super) const KEYS: &[Key] = &[
         examples: &["true"],
         place: 18,
         parse: |options, text| put(&mut options.mixed, read::boolean(text)),
-        show: |path| Some(path.population?.mixed.to_string()),
+        show: |path| Some(path.population.as_ref()?.mixed.to_string()),
         ..OF_FLOWS
     },
     Key {

@@ -26,7 +26,7 @@ impl Scenario {
                 let period = rounds.idle + rounds.spread.unwrap_or(Span::ZERO) * 2;
                 Some(("rounds", "idle times", u64::from(rounds.count), period))
             }
-            _ => self.population.map(|population| {
+            _ => self.population.as_ref().map(|population| {
                 ("arrivals", "flows", u64::from(population.flows), population.arrivals.mean_gap())
             }),
         };

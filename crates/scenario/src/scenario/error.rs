@@ -115,6 +115,34 @@ pub enum ScenarioFault {
         /// The warm-up.
         warm_up: String,
     },
+    /// Listed arrivals that are all within the warm-up.
+    #[error(
+        "all are within the warm-up of {warm_up}, in which nothing is measured; later ones are wanted, or a shorter warm-up"
+    )]
+    AllInWarmUp {
+        /// The warm-up.
+        warm_up: String,
+    },
+    /// More flows to measure than arrivals are listed.
+    #[error(
+        "{flows} are more than the {listed} that arrivals lists after the warm-up; at most so many are wanted"
+    )]
+    FewArrivals {
+        /// The flows asked for.
+        flows: u32,
+        /// The listed arrivals after the warm-up.
+        listed: usize,
+    },
+    /// An arrival at the end of the run or later.
+    #[error(
+        "the flow at {start} begins when the run is over, at {end}; an earlier one is wanted, or a longer run"
+    )]
+    AfterTheEnd {
+        /// When the flow would begin.
+        start: String,
+        /// When the run ends.
+        end: String,
+    },
     /// A topology with hosts and no population.
     #[error("{topology} is for flows between its hosts; say how many are measured with flows")]
     HostsWithoutFlows {

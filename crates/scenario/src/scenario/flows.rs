@@ -1,5 +1,7 @@
 //! The population that options describe, and the keys that it excludes.
 
+use std::borrow::Cow;
+
 use firstflight::Span;
 
 use super::{ScenarioError, ScenarioFault};
@@ -20,15 +22,25 @@ pub(super) fn population(options: &Options) -> Result<Option<Population>, Scenar
         (Some(flows), Topology::Hosts(_)) => flows,
         (Some(_), _) => return Err(ScenarioFault::FlowsWithoutHosts { topology }.of("topology")),
     };
-    let arrivals = options.arrivals.unwrap_or(ArrivalProcess::Poisson(Decimal::whole(20)));
+    let arrivals = options.arrivals.clone().unwrap_or(ArrivalProcess::Poisson(Decimal::whole(20)));
     let steady = match arrivals {
         ArrivalProcess::Poisson(_) => options.rtt.map_or(STEADY, |rtt| STEADY.max(rtt * STEADY_RTTS)),
-        ArrivalProcess::Every(_) => Span::ZERO,
+        ArrivalProcess::Every(_) | ArrivalProcess::At(_) => Span::ZERO,
     };
     let warm_up = options.warm_up.map_or(steady, |warm_up| warm_up.unwrap_or(Span::ZERO));
     if let Some(limit) = options.limit.filter(|limit| *limit <= warm_up) {
         let (limit, warm_up) = (show_span(limit), show_span(warm_up));
         return Err(ScenarioFault::LimitInWarmUp { limit, warm_up }.of("limit"));
+    }
+    if let ArrivalProcess::At(instants) = &arrivals {
+        let listed = instants.iter().filter(|at| **at >= warm_up).count();
+        if listed == 0 {
+            let warm_up = show_span(warm_up);
+            return Err(ScenarioFault::AllInWarmUp { warm_up }.of("arrivals"));
+        }
+        if listed < flows as usize {
+            return Err(ScenarioFault::FewArrivals { flows, listed }.of("flows"));
+        }
     }
     Ok(Some(Population {
         flows,
@@ -44,6 +56,67 @@ const STEADY: Span = Span::from_secs(10);
 const STEADY_RTTS: u64 = 100;
 
 /// The time until the last flow of a population has arrived, in the mean.
-pub(super) fn arriving(population: Population) -> Span {
-    population.warm_up + population.arrivals.mean_gap() * u64::from(population.flows)
+pub(super) fn arriving(population: &Population) -> Span {
+    let by_the_clock = population.warm_up + population.arrivals.mean_gap() * u64::from(population.flows);
+    by_the_clock.max(population.arrivals.latest())
+}
+
+/// Options that say how many flows there are, if listed arrivals alone say that: those that come after the warm-up.
+pub(super) fn counted(options: &Options) -> Cow<'_, Options> {
+    let Some(ArrivalProcess::At(instants)) = &options.arrivals else { return Cow::Borrowed(options) };
+    if options.flows.is_some() {
+        return Cow::Borrowed(options);
+    }
+    let warm_up = options.warm_up.flatten().unwrap_or(Span::ZERO);
+    let listed = instants.iter().filter(|at| **at >= warm_up).count().max(1);
+    let mut counted = options.clone();
+    counted.flows = u32::try_from(listed).ok();
+    counted.remember("flows", &listed.to_string());
+    Cow::Owned(counted)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Options, Scenario};
+
+    fn resolve(given: &[(&str, &str)]) -> Result<Scenario, String> {
+        let mut options = Options::default();
+        for (key, text) in [("rtt", "40ms"), ("topology", "dumbbell:hosts=2")].iter().chain(given) {
+            options.set(key, text).expect(text);
+        }
+        Scenario::resolve(&options).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn listed_arrivals_say_how_many_flows_are_measured() {
+        let flows =
+            |given: &[(&str, &str)]| resolve(given).map(|path| path.population.expect("a population").flows);
+        assert_eq!(flows(&[("arrivals", "at:10s,40s")]), Ok(2));
+        assert_eq!(flows(&[("arrivals", "at:0s,1s,2s"), ("warm-up", "1s")]), Ok(2));
+        assert_eq!(flows(&[("arrivals", "at:0s,1s,2s"), ("flows", "2")]), Ok(2));
+        let path = resolve(&[("arrivals", "at:10s,40s"), ("duration", "70s")]).expect("a scenario");
+        assert!(
+            path.canonical().contains("flows = \"2\"\narrivals = \"at:10s,40s\"\n"),
+            "{}",
+            path.canonical()
+        );
+        assert!(path.describe().ends_with("2 flows, at 10 s, 40 s, for 70 s"), "{}", path.describe());
+    }
+
+    #[test]
+    fn listed_arrivals_that_cannot_be_measured_are_refused_in_one_line() {
+        for (given, wanted) in [
+            (vec![("arrivals", "at:10s,70s"), ("duration", "70s")], "arrivals: the flow at 70s begins when"),
+            (vec![("arrivals", "at:1s"), ("warm-up", "2s")], "arrivals: all are within the warm-up of 2s"),
+            (
+                vec![("arrivals", "at:1s,2s"), ("flows", "3")],
+                "flows: 3 are more than the 2 that arrivals lists",
+            ),
+            (vec![("arrivals", "at:1s"), ("cross", "1mbit")], "cross: it and flows exclude each other"),
+            (vec![("arrivals", "at:1s"), ("rounds", "2")], "rounds: it and flows exclude each other"),
+        ] {
+            let error = resolve(&given).expect_err("refused");
+            assert!(error.starts_with(wanted) && !error.contains('\n'), "{error}");
+        }
+    }
 }

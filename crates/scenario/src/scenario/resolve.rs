@@ -3,7 +3,7 @@
 use firstflight::{Bytes, Rate, Span};
 use firstflight_tcp::{AckPolicy, Recovery, RtoFloor, Stack};
 
-use super::flows::{arriving, population};
+use super::flows::{arriving, counted, population};
 use super::{
     Goal, LARGEST_RWND, LIMIT, MEGABIT, Rounds, Scenario, ScenarioError, ScenarioFault, Writes, highest,
     writing,
@@ -75,6 +75,8 @@ impl Scenario {
     /// # Errors
     /// Options that exclude each other, and values that are impossible on this path.
     pub fn resolve(options: &Options) -> Result<Self, ScenarioError> {
+        let counted = counted(options);
+        let options = counted.as_ref();
         together(options)?;
         let plain = &options.plain;
         let built_in = options.rate.is_none() && options.rtt.is_none() && plain.rate_trace.is_none();
@@ -119,15 +121,20 @@ impl Scenario {
             goal,
             rounds,
             app,
-            population,
+            population: population.clone(),
             limit: match goal {
                 Goal::Duration(_) if options.limit.is_some() => {
                     let why = LIMIT_AND_DURATION;
                     return Err(ScenarioFault::Excluded { other: "duration", why }.of("limit"));
                 }
-                Goal::Duration(duration) => population.map_or(Span::ZERO, |flows| flows.warm_up) + duration,
+                Goal::Duration(duration) => {
+                    population.as_ref().map_or(Span::ZERO, |flows| flows.warm_up) + duration
+                }
                 Goal::Size(size) => options.limit.unwrap_or_else(|| {
-                    LIMIT + idling(rounds) + writing(app, size) + population.map_or(Span::ZERO, arriving)
+                    LIMIT
+                        + idling(rounds)
+                        + writing(app, size)
+                        + population.as_ref().map_or(Span::ZERO, arriving)
                 }),
             },
             ack: options.ack.unwrap_or(unset.ack),
@@ -167,6 +174,16 @@ impl Scenario {
         Err(ScenarioFault::BelowLeast { initial, least }.of("initial-rto"))
     }
 
+    /// Refuses a listed arrival at the end of the run or later: its flow would never be seen.
+    fn begins_before_the_end(&self) -> Result<(), ScenarioError> {
+        let latest = self.population.as_ref().map_or(Span::ZERO, |flows| flows.arrivals.latest());
+        if latest.is_zero() || latest < self.limit {
+            return Ok(());
+        }
+        let (start, end) = (show_span(latest), show_span(self.limit));
+        Err(ScenarioFault::AfterTheEnd { start, end }.of("arrivals"))
+    }
+
     fn check(&self) -> Result<(), ScenarioError> {
         let packet = self.packet();
         if self.rate.time_for(Bytes::new(u64::from(packet))) > Span::from_secs(3600) {
@@ -180,6 +197,7 @@ impl Scenario {
             return Err(ScenarioFault::TooManyWrites { writes }.of("app"));
         }
         self.ends()?;
+        self.begins_before_the_end()?;
         self.check_stack()?;
         self.check_initial_rto()?;
         if self.receiver_access_rate.is_some() && matches!(self.cross, Cross::Poisson { .. } | Cross::Web(_))

@@ -149,7 +149,7 @@ fn flows_between_hosts_have_no_cross_traffic_and_time_to_come() {
     let resolve = |more: (&'static str, &'static str)| resolve(&[&between[..], &[more]].concat());
     let path = resolve(("arrivals", "every:1s")).expect("a path");
     assert_eq!(
-        (path.population.map(|flows| flows.warm_up), path.limit),
+        (path.population.as_ref().map(|flows| flows.warm_up), path.limit),
         (Some(Span::ZERO), Span::from_secs(3700))
     );
     assert_eq!(resolve(("cross", "none")), resolve(("seed", "1")));

@@ -90,12 +90,13 @@ impl Scenario {
         let hops = self.topology.describe();
         let goal = match self.goal {
             Goal::Size(bytes) if self.rounds.is_some() => self.describe_rounds(bytes),
-            Goal::Size(bytes) => match self.population {
+            Goal::Size(bytes) => match &self.population {
                 Some(flows) => flows.describe(Some(bytes)),
                 None => format!("{} to transfer", quantity::humane_bytes(bytes)),
             },
             Goal::Duration(span) => {
-                let flows = self.population.map_or_else(String::new, |flows| flows.describe(None) + ", for ");
+                let flows = self.population.as_ref();
+                let flows = flows.map_or_else(String::new, |flows| flows.describe(None) + ", for ");
                 flows + &quantity::humane_span(span)
             }
         };
