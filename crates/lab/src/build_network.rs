@@ -114,10 +114,10 @@ fn network(
         }
     }
     let mut network = Network::new(links);
-    let slow_start = SchemeChoice::slow_start();
+    let others = cross_flows::scheme(scenario)?;
     for (index, route) in topology.routes.into_iter().enumerate() {
         let measured = index < clients;
-        let choice = choice.filter(|_| measured).unwrap_or(&slow_start);
+        let choice = choice.filter(|_| measured).unwrap_or(&others);
         let own = scenario.for_scheme(choice);
         if !measured && !matches!(scenario.cross, Cross::Tcp(_)) {
             let arrivals =

@@ -2,20 +2,32 @@
 
 use firstflight::registry::{AnyController, AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{Span, Time};
-use firstflight_scenario::Scenario;
 use firstflight_scenario::quantity::nanos;
 use firstflight_scenario::words::Cross;
+use firstflight_scenario::{ByName, ControllerError, Scenario, SchemeChoice};
 use firstflight_sim::{Arrivals, Content, Ends, Flow, Gap, LinkId, Route, Traffic, Ways};
 use firstflight_tcp::Config;
+
+use crate::error::RunError;
 
 /// The number of host pairs that TCP cross traffic needs: one for each bulk flow, or one for all flows that arrive during
 /// the run.
 pub(crate) fn pairs(cross: Cross) -> usize {
     match cross {
         Cross::None | Cross::Cbr(_) | Cross::OnOff { .. } => 0,
-        Cross::Tcp(flows) => flows as usize,
+        Cross::Tcp(bulk) => bulk.flows as usize,
         Cross::Poisson { .. } | Cross::Web(_) => 1,
     }
+}
+
+/// The scheme of the flows that are not measured.
+///
+/// # Errors
+/// A scheme or a law that the scenario's registry does not have.
+pub(crate) fn scheme(scenario: &Scenario) -> Result<SchemeChoice, RunError> {
+    let Cross::Tcp(bulk) = scenario.cross else { return Ok(SchemeChoice::slow_start()) };
+    let choices = scenario.registry.parse_choices(&bulk.choice()).map_err(ControllerError::Scheme)?;
+    Ok(choices.into_iter().next().unwrap_or_else(SchemeChoice::slow_start))
 }
 
 /// The unresponsive traffic of a scenario, over the links of `way`.

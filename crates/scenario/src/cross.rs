@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use firstflight::registry::Registry;
 use firstflight::{Bytes, Rate, Span};
 use firstflight_sim::Sizes;
 
+use crate::bulk::Bulk;
 use crate::quantity::{self, Amount, Decimal, QuantityError, Why, refuse, show_rate, show_span};
 use crate::suggest::{TRAFFIC, meant};
 
@@ -15,8 +17,8 @@ pub enum Cross {
     None,
     /// Constant bit rate: datagrams as large as the flow's full packets, at this rate of IP bits a second.
     Cbr(Rate),
-    /// This many bulk TCP flows: slow start, with the measured flow's path, receivers and recovery.
-    Tcp(u32),
+    /// Bulk TCP flows with the measured flow's path, receivers and recovery.
+    Tcp(Bulk),
     /// On/off datagrams: at a constant bit rate during on periods, none during off periods.
     OnOff {
         /// The rate during an on period, in IP bits a second.
@@ -83,8 +85,7 @@ impl Cross {
         match self {
             Self::None => "no cross traffic".to_owned(),
             Self::Cbr(rate) => format!("{} CBR across", quantity::humane_rate(*rate)),
-            Self::Tcp(1) => "one bulk TCP flow across".to_owned(),
-            Self::Tcp(flows) => format!("{flows} bulk TCP flows across"),
+            Self::Tcp(bulk) => bulk.describe(),
             Self::OnOff { rate, on, off, .. } => {
                 let (on, off) = (quantity::humane_span(*on), quantity::humane_span(*off));
                 format!("{} across for {on}, then none for {off}, in the mean", quantity::humane_rate(*rate))
@@ -106,7 +107,7 @@ impl fmt::Display for Cross {
         match self {
             Self::None => f.write_str("none"),
             Self::Cbr(rate) => f.write_str(&show_rate(*rate)),
-            Self::Tcp(flows) => write!(f, "tcp:{flows}"),
+            Self::Tcp(bulk) => bulk.fmt(f),
             Self::OnOff { rate, on, off, pareto } => {
                 write!(f, "onoff:{},{},{}", show_rate(*rate), show_span(*on), show_span(*off))?;
                 pareto.map_or(Ok(()), |shape| write!(f, ",pareto={shape}"))
@@ -143,19 +144,22 @@ impl fmt::Display for SizeLaw {
 }
 
 const CROSS: &str = "cross traffic is `none`, a constant bit rate as in `40mbit`, bulk TCP flows as in `tcp:4` (at most \
-                     tcp:1000), datagrams in periods as in `onoff:40mbit,1s,1s` (or `…,pareto=1.5`), TCP transfers a \
+                     tcp:1000; or `…,hystart`, `…,cubic`, `…,hystart,cubic`), datagrams in periods as in `onoff:40mbit,1s,1s` (or `…,pareto=1.5`), TCP transfers a \
                      second of a mean size as in `poisson:20,50p` (or `…,fixed`, `…,lognormal=1.3`, `…,pareto=1.5`), or \
                      web pages that offer a share of the rate as in `web:30%`";
 
-/// Reads cross traffic: `none`, which is also a zero (`0`, `tcp:0`, `web:0%`, `poisson:0,50p`), `40mbit`, `tcp:4`, `onoff:40mbit,1s,1s`, `poisson:20,50p`, `web:30%`.
+/// Reads cross traffic: `none`, which is also a zero (`0`, `tcp:0`, `web:0%`, `poisson:0,50p`), `40mbit`, `tcp:4`,
+/// `tcp:4,cubic`, `onoff:40mbit,1s,1s`, `poisson:20,50p`, `web:30%`. The registry has the names of schemes and laws.
 ///
 /// # Errors
 /// Anything else, a rate that [`quantity::rate`] refuses, no or too many flows.
-pub fn cross(text: &str) -> Result<Cross, QuantityError> {
+pub fn cross(registry: Registry, text: &str) -> Result<Cross, QuantityError> {
     let text = text.trim();
     let found = match text.split_once(':') {
         None => quantity::or_none(text, quantity::rate).map(|rate| rate.map_or(Cross::None, Cross::Cbr)),
-        Some(("tcp", flows)) => tcp(text, flows),
+        Some(("tcp", flows)) => {
+            return Bulk::parse(registry, flows).map(|bulk| bulk.map_or(Cross::None, Cross::Tcp));
+        }
         Some(("onoff", rest)) => on_off(text, rest),
         Some(("poisson", rest)) => poisson(text, rest),
         Some(("web", load)) => web(load),
@@ -165,15 +169,6 @@ pub fn cross(text: &str) -> Result<Cross, QuantityError> {
         }
     };
     found.map_err(|error| QuantityError { allowed: CROSS.into(), ..error })
-}
-
-fn tcp(text: &str, flows: &str) -> Result<Cross, QuantityError> {
-    match flows.parse::<u32>() {
-        Ok(0) => Ok(Cross::None),
-        Ok(flows) if flows <= 1_000 => Ok(Cross::Tcp(flows)),
-        Ok(_) => Err(refuse(text, Why::TooLarge, CROSS)),
-        Err(_) => Err(refuse(text, Why::UnknownWord, CROSS)),
-    }
 }
 
 fn on_off(text: &str, rest: &str) -> Result<Cross, QuantityError> {
@@ -243,12 +238,17 @@ fn web(load: &str) -> Result<Cross, QuantityError> {
 mod tests {
     use super::*;
 
+    fn cross(text: &str) -> Result<Cross, QuantityError> {
+        super::cross(Registry::builtin(), text)
+    }
+
     #[test]
     fn cross_traffic_reads_back_as_what_it_shows() {
         for text in [
             "none",
             "40mbit",
             "tcp:4",
+            "tcp:2,hystart,cubic",
             "onoff:40mbit,1s,500ms",
             "onoff:40mbit,1s,1s,pareto=1.5",
             "poisson:20,50p,exponential",
@@ -260,7 +260,7 @@ mod tests {
             assert_eq!(cross(text).expect(text).to_string(), text);
         }
         assert_eq!(cross("40mbit"), Ok(Cross::Cbr(Rate::from_bps(40_000_000))));
-        assert_eq!(cross("tcp:4"), Ok(Cross::Tcp(4)));
+        assert_eq!(cross("tcp:4"), Ok(Cross::Tcp(Bulk::plain(4))));
         assert_eq!(cross("poisson:20/s,50p"), cross("poisson:20,50p,exponential"));
         assert_eq!(cross("poisson:20,50p,pareto"), cross("poisson:20,50p,pareto=1.5"));
         assert_eq!(cross("web:30%"), cross("web:0.3"));

@@ -12,6 +12,7 @@
 
 mod asking;
 pub mod bottleneck;
+pub mod bulk;
 mod by_name;
 mod choice;
 mod controller;

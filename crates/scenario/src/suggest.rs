@@ -220,7 +220,7 @@ mod tests {
             crate::bottleneck::queue(name).unwrap_or_else(|error| panic!("{error}"));
         }
         for name in names(TRAFFIC) {
-            words::cross(name).unwrap_or_else(|error| panic!("{error}"));
+            words::cross(Registry::builtin(), name).unwrap_or_else(|error| panic!("{error}"));
         }
         for name in names(RECOVERIES) {
             words::recovery(name).unwrap_or_else(|error| panic!("{error}"));

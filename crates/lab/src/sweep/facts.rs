@@ -75,7 +75,9 @@ impl PathFacts {
         let (kind, share) = match scenario.cross {
             Cross::None => ("none".to_owned(), None),
             Cross::Cbr(cbr) => ("cbr".to_owned(), Some(cbr.bps() as f64 / rate)),
-            Cross::Tcp(flows) => ("tcp".to_owned(), Some(f64::from(flows) / (f64::from(flows) + 1.0))),
+            Cross::Tcp(bulk) => {
+                ("tcp".to_owned(), Some(f64::from(bulk.flows) / (f64::from(bulk.flows) + 1.0)))
+            }
             other => (other.to_string().split(':').next().unwrap_or_default().to_owned(), None),
         };
         let share =

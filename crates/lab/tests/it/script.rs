@@ -1,7 +1,7 @@
 //! Scripted flows: instants, schemes and hosts of each flow by itself.
 
-use firstflight_lab::{How, populations};
-use firstflight_measure::{FlowRow, PopulationResult};
+use firstflight_lab::{How, flow_start, populations, race, run_without};
+use firstflight_measure::{CrossTotals, FlowRow, PopulationResult};
 use firstflight_scenario::{Options, Scenario, parse_choices};
 
 /// A path on which queues hold a bandwidth-delay product.
@@ -63,4 +63,43 @@ fn listed_arrivals_in_the_warm_up_are_not_measured() {
         ("size", "30kB"),
     ]);
     assert_eq!(results(&fewer, "slow-start")[0].rows[0].flows, 2);
+}
+
+/// What bulk flows deliver and lose up to ten seconds after their warm-up, with nothing measured beside them.
+fn delivered(cross: &str) -> CrossTotals {
+    let path = scenario(&[("cross", cross), ("duration", "10s")]);
+    let end = flow_start(&path).nanos() + 10_000_000_000;
+    run_without(&path, 1, &[end], &|| false).expect("a run").totals[0]
+}
+
+#[test]
+fn bulk_cross_flows_take_the_scheme_and_the_law_that_are_named() {
+    assert_eq!(delivered("tcp:2,slow-start"), delivered("tcp:2"));
+    assert_eq!(delivered("tcp:2,reno"), delivered("tcp:2"), "slow start's own law");
+    let (reno, cubic) = (delivered("tcp:2"), delivered("tcp:2,cubic"));
+    assert_ne!(reno, cubic);
+    assert_ne!(delivered("tcp:2,hystart"), reno);
+    assert_ne!(delivered("tcp:2,hystart,cubic"), cubic);
+    assert_eq!(delivered("tcp:2,slow-start,cubic"), cubic);
+    // One law for all is that of bulk flows that name none.
+    let forced = |cross| {
+        let path = scenario(&[("cross", cross), ("duration", "10s"), ("avoidance", "cubic")]);
+        run_without(&path, 1, &[flow_start(&path).nanos() + 10_000_000_000], &|| false).expect("a run").totals
+    };
+    assert_eq!(forced("tcp:2"), forced("tcp:2,cubic"));
+    assert_ne!(forced("tcp:2"), forced("tcp:2,reno"));
+}
+
+#[test]
+fn harm_is_done_to_the_scheme_that_is_named() {
+    let lost = |cross| {
+        let path = scenario(&[("cross", cross), ("duration", "10s")]);
+        let raced =
+            race(&path, &parse_choices("slow-start").expect("a scheme"), &How::default()).expect("a race");
+        (raced[0].rows[0].throughput_bps, raced[0].rows[0].harm_bps)
+    };
+    let (beside_reno, beside_vegas) = (lost("tcp:1"), lost("tcp:1,vegas"));
+    // Vegas gives way to a flow that fills the queue.
+    assert!(beside_vegas.0 > beside_reno.0, "{beside_vegas:?} {beside_reno:?}");
+    assert!(beside_vegas.1 > beside_reno.1, "{beside_vegas:?} {beside_reno:?}");
 }

@@ -4,6 +4,7 @@ use firstflight_measure::ideal::{ideal_fct, ideal_line};
 use firstflight_sim::PolicerSpec;
 
 use super::*;
+use crate::bulk::Bulk;
 use crate::options::Options;
 
 fn mbit(mbit: u64) -> Rate {
@@ -22,7 +23,8 @@ fn available_is_the_least_over_the_links_of_what_others_leave() {
     assert_eq!(alone(&with(Cross::Cbr(mbit(40)), mbit(10))), [(0, 10_000_000)]);
     assert_eq!(alone(&with(Cross::Cbr(mbit(140)), mbit(10))), [(0, 0)]);
     let others = Hop { lives: vec![(5, None), (9, None)], ..Hop::default() };
-    let shared = with(Cross::Tcp(2), mbit(45)).ideal_sender().available(std::slice::from_ref(&others));
+    let shared =
+        with(Cross::Tcp(Bulk::plain(2)), mbit(45)).ideal_sender().available(std::slice::from_ref(&others));
     assert_eq!(shared, [(0, 45_000_000), (9, 33_333_333)]);
 }
 
