@@ -2,7 +2,6 @@
 
 use firstflight_scenario::Scenario;
 use firstflight_scenario::topology::{Crossed, Topology};
-use firstflight_scenario::words::QuickStartHops;
 use firstflight_sim::{Cross, LinkId, LinkSpec, PortFault, in_a_row};
 use thiserror::Error;
 
@@ -92,7 +91,7 @@ impl<T> Path<T> {
         let datagrams = scenario.datagrams();
         let link = |id: &LinkId| topology.links.get(id.0 as usize).cloned();
         let ahead = forward.iter().enumerate().filter_map(|(hop, id)| {
-            let quick_start = takes_part(scenario, hop).then(|| scenario.qs_router.spec());
+            let quick_start = scenario.approval(hop, !topology.bottlenecks.contains(id));
             let cross: Vec<Cross> = datagrams.filter(|_| crossed.contains(id)).into_iter().collect();
             Some((LinkSpec { quick_start, ..link(id)? }, cross))
         });
@@ -106,15 +105,6 @@ impl<T> Path<T> {
             bottlenecks: bottlenecks.map(|(place, _)| place).collect(),
             returns: (0..back.len()).collect(),
         })
-    }
-}
-
-/// Whether the router of the sender's `hop`-th link, counted from zero, takes part in Quick-Start.
-fn takes_part(scenario: &Scenario, hop: usize) -> bool {
-    match scenario.qs_hops {
-        QuickStartHops::All => true,
-        QuickStartHops::None => false,
-        QuickStartHops::First(hops) => hop < hops as usize,
     }
 }
 

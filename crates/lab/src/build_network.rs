@@ -3,7 +3,7 @@
 use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{Bytes, Span, Time};
 use firstflight_measure::ideal::ENDLESS;
-use firstflight_scenario::words::{Cross, QuickStartHops};
+use firstflight_scenario::words::Cross;
 use firstflight_scenario::{Goal, Rounds, Scenario, SchemeChoice, asks_routers, controller, sender_config};
 use firstflight_sim::{
     Application, Flow, FlowId, LinkId, Network, Pause, TcpSpec, Topology, Traffic, Writes, in_a_row,
@@ -52,22 +52,13 @@ const START_SPREAD: Span = Span::from_secs(1);
 /// warm up before it. With constant-rate or on/off sources, Quick-Start's routers measure before it, so that every scheme
 /// meets the datagrams in one phase.
 pub fn flow_start(scenario: &Scenario) -> Time {
-    let measuring = MEASURING.max(scenario.qs_router.interval * MEASURING_INTERVALS);
+    let measuring = MEASURING.max(scenario.measuring_interval() * MEASURING_INTERVALS);
     match scenario.cross {
         Cross::None => Time::ZERO,
         Cross::Cbr(_) | Cross::OnOff { .. } => Time::ZERO + measuring,
         Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Web(_) => {
             Time::ZERO + WARM_UP.max(scenario.rtt * WARM_UP_RTTS).max(measuring)
         }
-    }
-}
-
-/// Whether the router of the sender's `hop`-th link, counted from zero, takes part in Quick-Start.
-fn takes_part(scenario: &Scenario, hop: usize) -> bool {
-    match scenario.qs_hops {
-        QuickStartHops::All => true,
-        QuickStartHops::None => false,
-        QuickStartHops::First(hops) => hop < hops as usize,
     }
 }
 
@@ -108,8 +99,8 @@ fn network(
         for (hop, id) in
             topology.routes.iter().take(clients).flat_map(|route| route.forward.iter().enumerate())
         {
-            if let Some(link) = links.get_mut(id.0 as usize).filter(|_| takes_part(scenario, hop)) {
-                link.quick_start = Some(scenario.qs_router.spec());
+            if let Some(link) = links.get_mut(id.0 as usize) {
+                link.quick_start = scenario.approval(hop, !topology.bottlenecks.contains(id));
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Observing every flow of a population: the cost of its start-up.
 
-use firstflight::{Cause, Note, Phase, Sent, Time};
+use firstflight::{Cause, Note, Phase, Rate, Sent, Time};
 use firstflight_measure::SuCounts;
 use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder};
+use firstflight_tcp::quick_start::IpOption;
 use firstflight_tcp::{Happening, Role, Segment, Snapshot};
 
 use crate::growth::GrowthWatch;
@@ -27,6 +28,42 @@ pub(crate) struct Watched {
     /// Whether new data left during the current event.
     new_data: bool,
     growth: GrowthWatch,
+    /// Requests for a rate, and the answers.
+    pub(crate) quick_start: QuickStart,
+}
+
+/// What a flow asked routers for, and what it got (Quick-Start).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct QuickStart {
+    /// Requests sent.
+    pub(crate) requests: u32,
+    /// Requests to which every router approved a rate.
+    pub(crate) approved: u32,
+    /// Of those, requests to which a router approved less than was asked for.
+    pub(crate) lowered: u32,
+    /// The rate of the newest request.
+    pub(crate) requested: Option<Rate>,
+    /// The first rate that was approved.
+    pub(crate) granted: Option<Rate>,
+}
+
+impl QuickStart {
+    /// Notes a request that leaves.
+    #[cold]
+    fn ask(&mut self, option: Option<IpOption>) {
+        if let Some(IpOption::Request { rate, .. }) = option {
+            self.requests += 1;
+            self.requested = Some(rate.rate());
+        }
+    }
+
+    /// Notes the answer to the newest request.
+    fn hear(&mut self, approved: Option<Rate>) {
+        let Some(rate) = approved else { return };
+        self.approved += 1;
+        self.lowered += u32::from(self.requested.is_some_and(|requested| rate < requested));
+        self.granted = self.granted.or(approved);
+    }
 }
 
 /// Counts of a sender's data packets.
@@ -149,6 +186,9 @@ impl Recorder for Census {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and a few steps")]
     fn sent(&mut self, _: Time, flow: FlowId, side: Role, _: u64, segment: &Segment, sent: Option<&Sent>) {
+        if side == Role::Client && !segment.quick_start.is_empty() {
+            self.of_flow(flow, |flow| flow.quick_start.ask(segment.quick_start.ip()));
+        }
         if side == Role::Client && segment.len > 0 {
             let again = sent.is_some_and(|sent| sent.retransmission);
             self.of_flow(flow, |flow| {
@@ -195,10 +235,10 @@ impl Recorder for Census {
         match happening {
             Happening::Control(note) => self.of_flow(flow, |flow| flow.note(note)),
             Happening::TimedOut => self.of_flow(flow, |flow| flow.now.timeouts += 1),
+            Happening::QuickStart { approved } => self.of_flow(flow, |flow| flow.quick_start.hear(*approved)),
             Happening::Established
             | Happening::RecoveryBegan { .. }
             | Happening::RecoveryEnded
-            | Happening::QuickStart { .. }
             | Happening::AllAcknowledged
             | Happening::Closed
             | Happening::Aborted => {}

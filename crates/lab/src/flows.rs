@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use firstflight::Time;
 use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
+use firstflight::{Rate, Time};
 use firstflight_measure::arithmetic::{bps, ratio, seconds};
 use firstflight_measure::{FlowRow, PopulationRow, Quantile, VERSION, quantile};
-use firstflight_scenario::{Scenario, SchemeChoice, words};
+use firstflight_scenario::{Scenario, SchemeChoice, asks_routers, words};
 use firstflight_sim::{FlowId, FlowStats, HostName, Sim, Ways};
 
-use crate::census::{Census, Counts};
+use crate::census::{Census, Counts, QuickStart};
 
 /// A finished run.
 pub(crate) struct Run<'a> {
@@ -77,6 +77,11 @@ pub(crate) fn row(scenario: &Scenario, run: &Run<'_>, place: usize) -> Populatio
     let count = |iterator: &mut dyn Iterator<Item = bool>| iterator.filter(|yes| *yes).count() as u64;
     let throughputs = Distribution::of(flows.iter().map(|(_, flow)| throughput(flow, run.end)));
     let fcts = Distribution::of(flows.iter().map(|(_, flow)| fct(flow).map(seconds)));
+    let asks = asks_routers(scenario, choice);
+    let asked: Vec<QuickStart> = flows.iter().map(|(id, _)| run.sim.recorder().of(*id).quick_start).collect();
+    let quick_start = |of: fn(&QuickStart) -> u32| asked.iter().map(|flow| u64::from(of(flow))).sum::<u64>();
+    let (requests, approved) = (quick_start(|flow| flow.requests), quick_start(|flow| flow.approved));
+    let granted = Distribution::of(asked.iter().filter_map(|flow| Some(Some(rate_bps(flow.granted?)))));
     PopulationRow {
         scheme: choice.entry.name.to_owned(),
         label: choice.label.clone(),
@@ -105,6 +110,11 @@ pub(crate) fn row(scenario: &Scenario, run: &Run<'_>, place: usize) -> Populatio
         timeouts: sum(|flow| flow.timeouts),
         packets_sent,
         packets_lost,
+        qs_requests: asks.then_some(requests),
+        qs_approved: asks.then_some(approved),
+        qs_lowered: asks.then(|| quick_start(|flow| flow.lowered)),
+        qs_success: asks.then(|| ratio(approved, requests)),
+        qs_rate_mean_bps: asks.then(|| granted.mean()),
         active_mean: active_mean(run),
         packet_hops: run.sim.packet_hops(),
         seed: run.seed,
@@ -125,6 +135,7 @@ fn active_mean(run: &Run<'_>) -> Option<f64> {
 pub(crate) fn flow_rows(scenario: &Scenario, run: &Run<'_>, place: usize) -> Vec<FlowRow> {
     let choice = &run.mix[place];
     let (sized, scenario_hash) = (scenario.is_sized(), scenario.hash());
+    let asks = asks_routers(scenario, choice);
     let host = |(router, place): HostName| format!("{router}/{place}");
     let row = |(id, flow): (FlowId, FlowStats)| {
         let arrived = run.sim.arrived(id)?;
@@ -148,6 +159,8 @@ pub(crate) fn flow_rows(scenario: &Scenario, run: &Run<'_>, place: usize) -> Vec
             su_time_s: su_time.map(seconds),
             su_counts: watched.counts_in_start_up().name().to_owned(),
             exit_cause: watched.exit.map_or("none", |cause| cause.name()).to_owned(),
+            requested_rate_bps: asks.then(|| watched.quick_start.requested.map(rate_bps)),
+            granted_rate_bps: asks.then(|| watched.quick_start.granted.map(rate_bps)),
             packets_sent: u64::from(counts.sent),
             packets_lost: u64::from(counts.lost),
             startup_packets_lost: u64::from(counts.su_lost()),
@@ -158,6 +171,12 @@ pub(crate) fn flow_rows(scenario: &Scenario, run: &Run<'_>, place: usize) -> Vec
         })
     };
     run.flows(place, 0..run.sim.flow_count()).filter_map(row).collect()
+}
+
+/// A rate as a row has it.
+#[expect(clippy::cast_precision_loss, reason = "rates are far below 2^53")]
+fn rate_bps(rate: Rate) -> f64 {
+    rate.bps() as f64
 }
 
 /// Values in ascending order; undefined ones are at the end.

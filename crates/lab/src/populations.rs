@@ -8,7 +8,6 @@ use firstflight_measure::PopulationResult;
 use firstflight_measure::ideal::ENDLESS;
 use firstflight_scenario::population::{ArrivalProcess, Population};
 use firstflight_scenario::topology::{Hosts, Topology};
-use firstflight_scenario::words::QuickStartHops;
 use firstflight_scenario::{
     Goal, Scenario, SchemeChoice, asks_routers, controller, probability, sender_config,
 };
@@ -149,11 +148,10 @@ fn network(
         edge: Some(edge(scenario)),
     };
     let mut links = lot.links();
-    let routers =
-        scenario.qs_hops == QuickStartHops::All && mix.iter().any(|choice| asks_routers(scenario, choice));
-    if routers {
-        for link in &mut links {
-            link.quick_start = Some(scenario.qs_router.spec());
+    if mix.iter().any(|choice| asks_routers(scenario, choice)) {
+        for (index, link) in links.iter_mut().enumerate() {
+            let (hop, is_access) = lot.hop(index);
+            link.quick_start = scenario.approval(hop, is_access);
         }
     }
     let ends = |choice: &SchemeChoice| {

@@ -61,6 +61,22 @@ pub struct PopulationRow {
     pub packets_sent: u64,
     /// Of those, how many the network dropped.
     pub packets_lost: u64,
+    /// Requests for a rate that the flows sent to the path's routers (Quick-Start); only where the scheme asks them, as the next
+    /// four.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qs_requests: Option<u64>,
+    /// Of those, how many all routers approved, at the rate asked for or a lower one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qs_approved: Option<u64>,
+    /// Of those approved, how many at a lower rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qs_lowered: Option<u64>,
+    /// Requests approved over requests; undefined without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qs_success: Option<Option<f64>>,
+    /// The mean over flows of the first rate that was approved; undefined if none was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qs_rate_mean_bps: Option<Option<f64>>,
     /// The mean number of active flows, of any scheme, from the first measured arrival to the last.
     pub active_mean: Option<f64>,
     /// Packets that links carried, of all flows of the run. A packet counts once for every link.
@@ -107,6 +123,13 @@ pub struct FlowRow {
     pub su_counts: String,
     /// Why the first standing exit left start-up; `none` if the flow ended first.
     pub exit_cause: String,
+    /// The rate of its newest request to the path's routers, headers included; undefined if it sent none. Only where the scheme
+    /// asks them, as the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requested_rate_bps: Option<Option<f64>>,
+    /// The first rate that they approved, headers included; undefined if they approved none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub granted_rate_bps: Option<Option<f64>>,
     /// Data packets sent, retransmissions included.
     pub packets_sent: u64,
     /// Of those, how many the network dropped.

@@ -3,7 +3,7 @@
 use crate::columns::{Column, real, text, whole};
 use crate::grid::ALWAYS;
 use crate::record::Record;
-use crate::view::{Show, ViewColumn, view};
+use crate::view::{Only, Show, ViewColumn, view};
 
 /// The fields of a population's rows and flows that no other row has.
 pub const POPULATION_COLUMNS: &[Column] = &[
@@ -36,6 +36,27 @@ pub const POPULATION_COLUMNS: &[Column] = &[
     ),
     whole("lossy_flows", "flows", "Flows that had a data packet dropped."),
     whole("exited_flows", "flows", "Flows that left start-up."),
+    whole(
+        "qs_requests",
+        "1",
+        "Quick-Start requests for a rate that the flows sent. Only where the scheme asks routers, as the next four.",
+    ),
+    whole(
+        "qs_approved",
+        "1",
+        "Of those, how many all routers of the way approved, at the rate asked for or a lower one.",
+    ),
+    whole("qs_lowered", "1", "Of those approved, how many at a lower rate than was asked for."),
+    real(
+        "qs_success",
+        "1",
+        "Requests approved over requests: the success probability. Undefined without any.",
+    ),
+    real(
+        "qs_rate_mean_bps",
+        "bit/s",
+        "The mean of the first rate that each flow was granted, over the flows that were granted one, headers included.",
+    ),
     real(
         "active_mean",
         "flows",
@@ -53,6 +74,12 @@ pub const POPULATION_COLUMNS: &[Column] = &[
     text("from", "The host that sends: its router and its place there, both from nought."),
     text("to", "The host that receives."),
     whole("size_bytes", "B", "Payload to transfer. Undefined if the flow goes on until the run ends."),
+    real(
+        "requested_rate_bps",
+        "bit/s",
+        "The rate of the flow's newest Quick-Start request, headers included. Undefined if it sent none. Only where the scheme asks \
+         routers.",
+    ),
     whole(
         "startup_packets_lost",
         "packets",
@@ -87,6 +114,7 @@ pub(crate) const VIEW: &[ViewColumn] = &[
     view(["in start-up", "%"], "startup_loss", Show::Scaled(0.01), 3),
     view(["lossy", "flows"], "lossy_flows", Show::Count, 6),
     view(["time-", "outs"], "timeouts", Show::Count, 5),
+    ViewColumn { only: Only::Present, ..view(["QS", "success %"], "qs_success", Show::Scaled(0.01), 2) },
     view(["active", "mean"], "active_mean", Show::Scaled(1.0), 8),
 ];
 
@@ -103,6 +131,10 @@ pub(crate) const FLOWS_VIEW: &[ViewColumn] = &[
     view(["throughput", "Mbit/s"], "throughput_bps", Show::Scaled(1e6), 1),
     view(["su-time", "s"], "su_time_s", Show::Scaled(1.0), 5),
     view(["exit", ""], "exit_cause", Show::Text, 3),
+    ViewColumn {
+        only: Only::Present,
+        ..view(["granted", "Mbit/s"], "granted_rate_bps", Show::Scaled(1e6), 2)
+    },
     view(["lost", "p"], "packets_lost", Show::Count, 2),
     view(["in start-up", "p"], "startup_packets_lost", Show::Count, 5),
     view(["time-", "outs"], "timeouts", Show::Count, 5),
@@ -117,10 +149,30 @@ mod tests {
     use crate::columns::{Kind, column};
     use crate::records;
 
+    /// A row and a flow with every optional field there.
+    fn full() -> (PopulationRow, FlowRow) {
+        let row = PopulationRow {
+            label: Some("x".into()),
+            stack: Some("linux".into()),
+            qs_requests: Some(1),
+            qs_approved: Some(1),
+            qs_lowered: Some(0),
+            qs_success: Some(Some(1.0)),
+            qs_rate_mean_bps: Some(Some(1.0)),
+            ..PopulationRow::default()
+        };
+        let flow = FlowRow {
+            size_bytes: Some(1),
+            requested_rate_bps: Some(Some(1.0)),
+            granted_rate_bps: Some(Some(1.0)),
+            ..FlowRow::default()
+        };
+        (row, flow)
+    }
+
     #[test]
     fn every_field_of_a_population_is_described_with_its_type() {
-        let row = PopulationRow { label: Some("x".into()), ..PopulationRow::default() };
-        let flow = FlowRow { size_bytes: Some(1), ..FlowRow::default() };
+        let (row, flow) = full();
         let both = records(&[row]).unwrap().into_iter().chain(records(&[flow]).unwrap());
         for (field, value) in both.flatten() {
             let kind = column(&field).unwrap_or_else(|| panic!("{field} is not described")).kind;
@@ -135,9 +187,23 @@ mod tests {
 
     #[test]
     fn every_column_that_is_seen_is_a_field() {
-        let row = records(&[PopulationRow::default()]).unwrap().remove(0);
+        let (row, flow) = full();
+        let (row, flow) = (records(&[row]).unwrap().remove(0), records(&[flow]).unwrap().remove(0));
         assert!(VIEW.iter().all(|column| row.contains_key(column.field)));
-        let flow = records(&[FlowRow::default()]).unwrap().remove(0);
         assert!(FLOWS_VIEW.iter().all(|column| flow.contains_key(column.field)));
+    }
+
+    #[test]
+    fn what_routers_granted_has_columns_where_a_scheme_asks_them_and_none_elsewhere() {
+        let heads = |records: &[Record]| {
+            crate::view::columns_for(records).iter().map(|column| column.field).collect::<Vec<_>>()
+        };
+        let (row, flow) = full();
+        let asking = [heads(&records(&[row]).unwrap()), heads(&records(&[flow]).unwrap())].concat();
+        assert!(asking.contains(&"qs_success") && asking.contains(&"granted_rate_bps"));
+        let plain = heads(&records(&[PopulationRow::default()]).unwrap());
+        assert!(plain.contains(&"active_mean") && !plain.contains(&"qs_success"));
+        let plain = heads(&records(&[FlowRow::default()]).unwrap());
+        assert!(plain.contains(&"fct_s") && !plain.contains(&"granted_rate_bps"));
     }
 }

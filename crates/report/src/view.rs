@@ -126,12 +126,11 @@ pub(crate) fn columns_for(records: &[Record]) -> Vec<ViewColumn> {
     if is_inspection(records) {
         return inspected::VIEW.to_vec();
     }
-    if is_population(records) {
-        return population::VIEW.to_vec();
-    }
-    if is_flows(records) {
-        return population::FLOWS_VIEW.to_vec();
-    }
+    let all = match records {
+        _ if is_population(records) => population::VIEW,
+        _ if is_flows(records) => population::FLOWS_VIEW,
+        _ => VIEW,
+    };
     let has = |field: &str| records.iter().any(|record| record.contains_key(field));
     let (sized, rounds) = (has("fct_s"), has("elapsed_s"));
     let belongs = |column: &&ViewColumn| match column.only {
@@ -143,10 +142,10 @@ pub(crate) fn columns_for(records: &[Record]) -> Vec<ViewColumn> {
         Only::Present => has(column.field),
     };
     let ranked = |column: &ViewColumn| match column.field {
-        "throughput_bps" if sized => ViewColumn { rank: BESIDE_COST, ..*column },
+        "throughput_bps" if sized && !is_flows(records) => ViewColumn { rank: BESIDE_COST, ..*column },
         _ => *column,
     };
-    VIEW.iter().filter(belongs).map(ranked).collect()
+    all.iter().filter(belongs).map(ranked).collect()
 }
 
 /// The column with the name of the records, and behind it those of these fields, in this order. None is left out. A field that no table has

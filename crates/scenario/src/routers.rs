@@ -3,7 +3,7 @@
 use std::fmt;
 
 use firstflight::Span;
-use firstflight_sim::{Estimator, Ring, RouterSpec};
+use firstflight_sim::{Approval, Estimator, Ring, RouterSpec};
 
 use crate::quantity::{self, Decimal, QuantityError, Why, refuse, show_span};
 
@@ -43,6 +43,39 @@ pub enum Memory {
     RttMax(Span),
     /// This many slots.
     Slots(u8),
+}
+
+/// How the routers before hosts' access links answer requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum AccessRouters {
+    /// They approve up to the link's rate, whatever its load: the link is the host's own.
+    #[default]
+    Capacity,
+    /// They approve every request.
+    All,
+    /// They measure and decide as a router with these settings.
+    Like(QuickStartRouter),
+}
+
+impl AccessRouters {
+    /// How the simulator's router answers.
+    pub fn approval(self) -> Approval {
+        match self {
+            Self::Capacity => Approval::Capacity,
+            Self::All => Approval::All,
+            Self::Like(router) => router.spec().into(),
+        }
+    }
+}
+
+impl fmt::Display for AccessRouters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Capacity => f.write_str("capacity"),
+            Self::All => f.write_str("all"),
+            Self::Like(router) => router.fmt(f),
+        }
+    }
 }
 
 impl Default for QuickStartRouter {
@@ -194,6 +227,21 @@ pub fn quick_start_router(text: &str) -> Result<QuickStartRouter, QuantityError>
     }
 }
 
+/// Reads the routers before access links: `capacity`, `all`, or the settings of a router.
+///
+/// # Errors
+/// As [`quick_start_router`].
+pub fn access_routers(text: &str) -> Result<AccessRouters, QuantityError> {
+    match text.trim() {
+        "capacity" => Ok(AccessRouters::Capacity),
+        "all" => Ok(AccessRouters::All),
+        settings => quick_start_router(settings).map(AccessRouters::Like).map_err(|error| QuantityError {
+            allowed: format!("before access links approve `capacity`, `all`, or a router; {ROUTER}").into(),
+            ..error
+        }),
+    }
+}
+
 fn allowed<T>(result: Result<T, QuantityError>) -> Result<T, QuantityError> {
     result.map_err(|error| QuantityError { allowed: ROUTER.into(), ..error })
 }
@@ -250,6 +298,17 @@ mod tests {
             assert_eq!(quick_start_router(text).expect(text).to_string(), text);
         }
         assert_eq!(quick_start_router("threshold=95%"), Ok(QuickStartRouter::default()));
+    }
+
+    #[test]
+    fn the_routers_before_access_links_read_back_as_what_they_show() {
+        let settings =
+            "threshold=0.5,interval=100ms,estimator=interval,reduction=yes,rtt-max=500ms,ring=oldest";
+        for text in ["capacity", "all", settings] {
+            assert_eq!(access_routers(text).expect(text).to_string(), text);
+        }
+        let error = access_routers("none").expect_err("no such word").to_string();
+        assert!(error.contains("`capacity`, `all`, or a router; a Quick-Start router is any of"), "{error}");
     }
 
     #[test]

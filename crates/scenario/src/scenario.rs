@@ -21,7 +21,7 @@ use crate::bottleneck::Aqm;
 use crate::population::Population;
 use crate::quantity::{Decimal, QueueSize};
 use crate::restart::RestartChoice;
-use crate::routers::QuickStartRouter;
+use crate::routers::{AccessRouters, QuickStartRouter};
 use crate::topology::Topology;
 use crate::words::{Cross, QuickStartHops};
 
@@ -137,8 +137,10 @@ pub struct Scenario {
     pub reverse_rtt_share: Decimal,
     /// Which routers take part in Quick-Start.
     pub qs_hops: QuickStartHops,
-    /// How those routers answer requests.
+    /// How those routers answer requests, before links between routers.
     pub qs_router: QuickStartRouter,
+    /// How those routers answer requests, before hosts' access links.
+    pub qs_access: AccessRouters,
     /// The links between the two ends.
     pub topology: Topology,
     /// The limit of each hop's queue on the reverse path; `None` never overflows.
@@ -201,6 +203,7 @@ impl Default for Scenario {
             reverse_rtt_share: HALF,
             qs_hops: QuickStartHops::All,
             qs_router: QuickStartRouter::default(),
+            qs_access: AccessRouters::default(),
             topology: Topology::Single,
             reverse_queue: None,
             ack_loss: Decimal::whole(0),

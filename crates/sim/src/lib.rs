@@ -57,7 +57,7 @@ pub use packet::{DropCause, FlowId, FlowKey, LinkId, Packet, Payload};
 pub use policer::PolicerSpec;
 pub use port::{Arriving, Cross, Departure, Dropped, Outcome, Port, PortFault, PortSpec};
 pub use quantity::{Probability, QueueLimit};
-pub use quick_start::{Estimator, Ring, RouterSpec};
+pub use quick_start::{Approval, Estimator, Ring, RouterSpec};
 pub use recorder::Recorder;
 pub use rounds::{Pause, Rounds};
 pub use sim::{Sim, Stop};

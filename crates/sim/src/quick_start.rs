@@ -43,6 +43,23 @@ pub struct RouterSpec {
     pub ring: Ring,
 }
 
+/// How the router before a link answers a request for a rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Approval {
+    /// It approves up to what measurements leave of the link, as a router does.
+    Unused(RouterSpec),
+    /// It approves up to the rate that the link has at the time, whatever the link carries, as a host knows of its own interface.
+    Capacity,
+    /// It approves every request.
+    All,
+}
+
+impl From<RouterSpec> for Approval {
+    fn from(spec: RouterSpec) -> Self {
+        Self::Unused(spec)
+    }
+}
+
 impl RouterSpec {
     /// The slots that remember an approval until the traffic of a flow with a round trip of `rtt_max` was measured:
     /// ⌈`RTTmax` / D⌉ + 2 (the analysis, section V-B).
@@ -71,27 +88,49 @@ impl Default for RouterSpec {
 /// The state of a router.
 #[derive(Clone, Debug)]
 pub(crate) struct Router {
-    spec: RouterSpec,
-    /// Measures what the link carries; `None` for a link that takes no time, for which the router approves everything.
-    meter: Option<Meter>,
-    recent: Recent,
+    policy: Policy,
     random: Stream,
     pub(crate) stats: QuickStartStats,
+}
+
+/// What a router knows of its link.
+#[derive(Clone, Debug)]
+enum Policy {
+    /// It approves everything. So it is before a link that takes no time.
+    All,
+    /// The link's rate.
+    Capacity(Capacity),
+    /// The link's load and what was approved lately.
+    Unused(Box<Unused>),
+}
+
+/// What is left of a link.
+#[derive(Clone, Debug)]
+struct Unused {
+    spec: RouterSpec,
+    meter: Meter,
+    recent: Recent,
 }
 
 impl Router {
     /// The router before the link `id`, which has this rate or follows this trace.
     pub(crate) fn new(
-        spec: RouterSpec,
+        approval: Approval,
         (rate, rates): (Option<Rate>, Option<&RateTrace>),
         id: LinkId,
         seed: u64,
     ) -> Self {
+        let policy = match (approval, Capacity::of(rate, rates)) {
+            (Approval::All, _) | (_, None) => Policy::All,
+            (Approval::Capacity, Some(capacity)) => Policy::Capacity(capacity),
+            (Approval::Unused(spec), Some(capacity)) => Policy::Unused(Box::new(Unused {
+                spec,
+                meter: Meter::new(spec.interval, spec.estimator, capacity),
+                recent: Recent::new(spec.slots, spec.ring),
+            })),
+        };
         Self {
-            spec,
-            meter: Capacity::of(rate, rates)
-                .map(|capacity| Meter::new(spec.interval, spec.estimator, capacity)),
-            recent: Recent::new(spec.slots, spec.ring),
+            policy,
             random: Stream::new(seed, Purpose::QuickStart, id.0, 0),
             stats: QuickStartStats::default(),
         }
@@ -99,36 +138,18 @@ impl Router {
 
     /// The link accepted a packet of `wire` bytes.
     pub(crate) fn carries(&mut self, now: Time, wire: u32) {
-        let Some(meter) = &mut self.meter else { return };
-        let intervals = meter.carries(now, wire);
-        self.recent.advance(intervals);
+        let Policy::Unused(unused) = &mut self.policy else { return };
+        let intervals = unused.meter.carries(now, wire);
+        unused.recent.advance(intervals);
     }
 
     /// Handles a request for the rate `code`. Returns the approved rate.
     fn admit(&mut self, now: Time, code: RateCode) -> RateCode {
-        let Some(meter) = &mut self.meter else { return code };
-        let intervals = meter.advance(now);
-        self.recent.advance(intervals);
-        let left = self.available(now);
-        let fits = RateCode::down(Rate::from_bps(left)).min(code);
-        // A rate that fills the capacity to the very threshold is not approved (RFC 4782 appendix D: strictly less).
-        let fits = if fits.rate().bps() < left {
-            fits
-        } else {
-            RateCode::down(Rate::from_bps(left.saturating_sub(1)))
-        };
-        let granted = if self.spec.reduces || fits == code { fits } else { RateCode::DENIED };
-        self.recent.add(granted.rate());
-        granted
-    }
-
-    /// The rate that may be approved, in bit/s: the threshold's share of the capacity, less the traffic and the recent
-    /// approvals.
-    fn available(&self, now: Time) -> u64 {
-        let Some(meter) = &self.meter else { return u64::MAX };
-        let allowed = u128::from(meter.rate_at(now).bps()) * u128::from(self.spec.threshold_ppm) / MILLION;
-        let approved = u128::from(self.recent.approved().bps());
-        u64::try_from(allowed.saturating_sub(meter.used(now) + approved)).unwrap_or(u64::MAX)
+        match &mut self.policy {
+            Policy::All => code,
+            Policy::Capacity(capacity) => RateCode::down(capacity.rate_at(now)).min(code),
+            Policy::Unused(unused) => unused.admit(now, code),
+        }
     }
 
     /// The answer to a request for a rate.
@@ -151,6 +172,34 @@ impl Router {
             code if code == asked => self.stats.granted += 1,
             _ => self.stats.reduced += 1,
         }
+    }
+}
+
+impl Unused {
+    /// Handles a request for the rate `code`. Returns the approved rate.
+    fn admit(&mut self, now: Time, code: RateCode) -> RateCode {
+        let intervals = self.meter.advance(now);
+        self.recent.advance(intervals);
+        let left = self.available(now);
+        let fits = RateCode::down(Rate::from_bps(left)).min(code);
+        // A rate that fills the capacity to the very threshold is not approved (RFC 4782 appendix D: strictly less).
+        let fits = if fits.rate().bps() < left {
+            fits
+        } else {
+            RateCode::down(Rate::from_bps(left.saturating_sub(1)))
+        };
+        let granted = if self.spec.reduces || fits == code { fits } else { RateCode::DENIED };
+        self.recent.add(granted.rate());
+        granted
+    }
+
+    /// The rate that may be approved, in bit/s: the threshold's share of the capacity, less the traffic and the recent
+    /// approvals.
+    fn available(&self, now: Time) -> u64 {
+        let allowed =
+            u128::from(self.meter.rate_at(now).bps()) * u128::from(self.spec.threshold_ppm) / MILLION;
+        let approved = u128::from(self.recent.approved().bps());
+        u64::try_from(allowed.saturating_sub(self.meter.used(now) + approved)).unwrap_or(u64::MAX)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::batch::Batch;
 use crate::fault::LinkFault;
 use crate::policer::PolicerSpec;
 use crate::quantity::{Probability, QueueLimit, RATE_LIMIT};
-use crate::quick_start::RouterSpec;
+use crate::quick_start::Approval;
 use crate::trace::RateTrace;
 
 /// A one-way link: a queue, a transmitter, a wire.
@@ -34,8 +34,8 @@ pub struct LinkSpec {
     pub jitter: Span,
     /// Holds packets back and releases them together. A batching link has no rate, queue, loss or jitter.
     pub batch: Option<Batch>,
-    /// The router before the link, if it takes part in Quick-Start.
-    pub quick_start: Option<RouterSpec>,
+    /// How the router before the link answers requests of Quick-Start, if it takes part.
+    pub quick_start: Option<Approval>,
 }
 
 impl LinkSpec {

@@ -185,6 +185,17 @@ impl ParkingLot {
         backbone.chain(edges).collect()
     }
 
+    /// Which link of the row the link of this index is, and whether it is a host's: of a route across the whole row zero is the
+    /// link from the sender, then come the links between routers from the first on, those in the other direction too, and last
+    /// the link to the receiver.
+    pub const fn hop(&self, index: usize) -> (usize, bool) {
+        let hops = self.hops as usize;
+        match index.checked_sub(2 * hops) {
+            Some(edge) => (if edge % 2 == 0 { 0 } else { hops + 1 }, true),
+            None => (1 + index % hops, false),
+        }
+    }
+
     /// The routes between two hosts, each named by its router and its index there; `None` if one of them does not exist
     /// or both are at one router.
     pub fn route(&self, from: (u32, u32), to: (u32, u32)) -> Option<Route> {

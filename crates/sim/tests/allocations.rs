@@ -58,7 +58,7 @@ fn ports() -> Vec<(&'static str, PortSpec)> {
         ("policer", LinkSpec { policer: Some(policer), ..link() }),
         ("trace", LinkSpec { rate: None, rates: trace.ok(), ..link() }),
         ("jitter and loss", LinkSpec { jitter: Span::from_millis(1), loss, ..link() }),
-        ("Quick-Start", LinkSpec { quick_start: Some(RouterSpec::default()), ..link() }),
+        ("Quick-Start", LinkSpec { quick_start: Some(RouterSpec::default().into()), ..link() }),
     ]
     .into_iter()
     .map(|(name, link)| (name, PortSpec::new(link)))

@@ -276,3 +276,73 @@ fn the_verdict_says_that_no_flow_was_measured_only_if_none_was() {
     let one = said("33s");
     assert!(one.starts_with("slow-start (reno): ") && one.ends_with(", of 4 flows 1 came."), "{one}");
 }
+
+/// Scharf's set-up with access links of a tenth of the rate (2007, section VI), shorter.
+const ASKING_FLOWS: [(&str, &str); 11] = [
+    ("rate", "100mbit"),
+    ("rtt", "100ms"),
+    ("queue", "50p"),
+    ("topology", "dumbbell:hosts=50,ways=onward"),
+    ("access-rate", "10mbit"),
+    ("flows", "600"),
+    ("arrivals", "poisson:10"),
+    ("size", "250kB"),
+    ("iw", "3p"),
+    ("warm-up", "10s"),
+    ("recovery", "newreno"),
+];
+const ASKS: &str = "quick-start:request=5.12mbit,profile=scharf";
+
+/// The row and the flows with these settings beside [`ASKING_FLOWS`].
+fn asking(more: &[(&str, &str)]) -> (PopulationRow, Vec<FlowRow>) {
+    let (row, flows) = one(&scenario(&[&ASKING_FLOWS[..], more].concat()), ASKS);
+    (row, flows.into_iter().filter(|flow| flow.measured == 1).collect())
+}
+
+#[test]
+fn the_threshold_of_the_links_between_routers_does_not_rule_access_links() {
+    let router = |share: &str| format!("threshold={share},rtt-max=100ms,reduction=no");
+    let success = |access: &[(&str, &str)], share: &str| {
+        let router = router(share);
+        let (row, _) = asking(&[access, &[("qs-router", router.as_str())]].concat());
+        assert_eq!(row.qs_requests, Some(600));
+        row.qs_success.flatten().expect("requests were sent")
+    };
+    // Equation 10 gives .46 and .90 (load .2, deviation .1); a run of 600 has a deviation of .02.
+    let (third, half) = (success(&[], "0.3"), success(&[], "0.5"));
+    assert!((third - 0.44).abs() < 0.1 && (half - 0.86).abs() < 0.1, "{third} {half}");
+    // Half of 10 Mbit/s is less than 5.12, and so is the rate of a link of 5.
+    assert!(success(&[("qs-access", &router("0.5"))], "0.5") < 1e-9);
+    assert!(success(&[("qs-access", "all"), ("access-rate", "5mbit")], "0.5") > 0.7);
+    let slow = [("access-rate", "5mbit"), ("qs-router", "threshold=0.5,rtt-max=100ms")];
+    let (row, flows) = asking(&slow);
+    assert_eq!(row.qs_lowered, row.qs_approved, "a link of 5 Mbit/s carries no 5.12");
+    assert!(flows.iter().all(|flow| flow.granted_rate_bps.flatten().is_none_or(|rate| rate <= 2.56e6)));
+}
+
+#[test]
+fn a_row_of_flows_that_ask_sums_up_what_each_was_granted() {
+    let (row, flows) = asking(&[("qs-router", "threshold=0.3,rtt-max=100ms")]);
+    assert!(flows.iter().all(|flow| flow.requested_rate_bps == Some(Some(5.12e6))));
+    let granted: Vec<f64> = flows.iter().filter_map(|flow| flow.granted_rate_bps.flatten()).collect();
+    let lowered = granted.iter().filter(|rate| **rate < 5.12e6).count();
+    assert!(lowered > 50 && granted.len() > lowered && granted.len() < 600, "{lowered} of {}", granted.len());
+    assert_eq!((row.qs_approved, row.qs_lowered), (Some(granted.len() as u64), Some(lowered as u64)));
+    let mean = row.qs_rate_mean_bps.flatten().expect("some were granted");
+    let off: f64 = granted.iter().map(|rate| rate - mean).sum();
+    assert!(off.abs() < 1.0, "{off}");
+    let (row, flows) = one(&scenario(&ASKING_FLOWS), "slow-start");
+    assert_eq!((row.qs_requests, row.qs_success, flows[0].granted_rate_bps), (None, None, None));
+}
+
+#[test]
+fn of_routers_in_a_row_those_that_take_part_are_counted_from_the_senders_links_on() {
+    let granted = |hops: &str| {
+        let (row, _) = asking(&[("qs-hops", hops), ("flows", "100"), ("warm-up", "none")]);
+        row.qs_approved.expect("they ask")
+    };
+    // The senders' links, the link between routers, the receivers' links: with one missing nothing is approved.
+    let all = granted("all");
+    assert!(all > 50, "{all}");
+    assert_eq!([granted("none"), granted("1"), granted("2"), granted("3")], [0, 0, 0, all]);
+}

@@ -8,7 +8,7 @@ use crate::bottleneck::{self, show_ack_aggregation, show_policer, show_queue, sh
 use crate::kind::Kind;
 use crate::population;
 use crate::quantity::{self, show_bytes, show_rate, show_span};
-use crate::routers::{self, QuickStartRouter};
+use crate::routers::{self, AccessRouters, QuickStartRouter};
 use crate::scenario::Goal;
 use crate::topology::{self, Topology};
 use crate::words::{self, Packet};
@@ -470,14 +470,10 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "qs-hops",
         kind: Kind::Text("HOPS"),
-        help: "Routers that take part in Quick-Start: all, none, or how many of the first",
+        help: "Routers that take part in Quick-Start: all, none, or how many of the first, the sender's own before its \
+               access link among them; with --flows counted along the row, in both directions",
         default: Some("all"),
         examples: &["2", "none"],
-        excludes: &[Exclusion {
-            other: "flows",
-            why: "the flows have no first hops in common; `all` or `none` is wanted",
-            except: &["all", "none"],
-        }],
         real: true,
         place: 33,
         parse: |options, text| put(&mut options.plain.qs_hops, words::quick_start_hops(text)),
@@ -487,7 +483,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "qs-router",
         kind: Kind::Text("SETTINGS"),
-        help: "What those routers do, any of: threshold=95%,interval=100ms,estimator=interval|ewma|peak,weight=10%, \
+        help: "What those routers do before links between routers, any of: threshold=95%,interval=100ms,estimator=interval|ewma|peak,weight=10%, \
                intervals=N,reduction=yes|no,rtt-max=500ms or slots=N,ring=oldest|sum",
         unset: "the first of each; peak over rtt-max",
         examples: &[
@@ -497,6 +493,22 @@ pub(super) const KEYS: &[Key] = &[
         place: 39,
         parse: |options, text| put(&mut options.plain.qs_router, routers::quick_start_router(text)),
         show: |path| (path.qs_router != QuickStartRouter::default()).then(|| path.qs_router.to_string()),
+        ..PATH
+    },
+    Key {
+        name: "qs-access",
+        kind: Kind::Text("SETTINGS"),
+        help: "What those routers do before hosts' access links: approve up to the link's capacity whatever its load, \
+               approve all, or settings as of --qs-router",
+        default: Some("capacity"),
+        examples: &[
+            "all",
+            "threshold=0.95,interval=100ms,estimator=interval,reduction=yes,rtt-max=500ms,ring=oldest",
+        ],
+        real: true,
+        place: 51,
+        parse: |options, text| put(&mut options.plain.qs_access, routers::access_routers(text)),
+        show: |path| (path.qs_access != AccessRouters::default()).then(|| path.qs_access.to_string()),
         ..PATH
     },
     Key {

@@ -3,7 +3,7 @@
 use super::Scenario;
 use crate::asking::asks_routers;
 use crate::choice::SchemeChoice;
-use crate::routers::QuickStartRouter;
+use crate::routers::{AccessRouters, QuickStartRouter};
 use crate::words::QuickStartHops;
 
 impl Scenario {
@@ -21,6 +21,7 @@ impl Scenario {
             let set = [
                 ("qs-hops", self.qs_hops != QuickStartHops::default()),
                 ("qs-router", self.qs_router != QuickStartRouter::default()),
+                ("qs-access", self.qs_access != AccessRouters::default()),
             ];
             let keys = set.into_iter().filter(|(_, is_set)| *is_set).map(|(key, _)| key);
             lines.extend(keys.map(|key| {

@@ -1,12 +1,13 @@
 //! The links of the path, and the unresponsive traffic on them, as the simulator specifies them.
 
 use firstflight::Span;
-use firstflight_sim::{CbrSpec, OnOffSpec, PathSpec, Periods, Probability, QueueLimit};
+use firstflight_sim::{Approval, CbrSpec, OnOffSpec, PathSpec, Periods, Probability, QueueLimit};
 
 use super::Scenario;
 use super::queue::PARTS;
 use crate::quantity::{Decimal, QueueSize};
-use crate::words::Cross;
+use crate::routers::AccessRouters;
+use crate::words::{Cross, QuickStartHops};
 
 impl Scenario {
     /// The path: its bottleneck, its access links, its way back.
@@ -32,6 +33,26 @@ impl Scenario {
             discipline: self.discipline(),
             policer: self.policer,
             ack_batch: self.ack_aggregation,
+        }
+    }
+
+    /// How the router before a link answers requests; `None` if it does not take part in Quick-Start. Links are counted from
+    /// zero in the direction of the data: the sender's access link, the links between routers, the receiver's access link.
+    pub fn approval(&self, hop: usize, is_access: bool) -> Option<Approval> {
+        let takes_part = match self.qs_hops {
+            QuickStartHops::All => true,
+            QuickStartHops::None => false,
+            QuickStartHops::First(hops) => hop < hops as usize,
+        };
+        let approval = if is_access { self.qs_access.approval() } else { self.qs_router.spec().into() };
+        takes_part.then_some(approval)
+    }
+
+    /// The longest interval of measurement of any Quick-Start router.
+    pub fn measuring_interval(&self) -> Span {
+        match self.qs_access {
+            AccessRouters::Like(router) => self.qs_router.interval.max(router.interval),
+            AccessRouters::Capacity | AccessRouters::All => self.qs_router.interval,
         }
     }
 

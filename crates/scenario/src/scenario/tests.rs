@@ -161,7 +161,6 @@ fn flows_between_hosts_have_no_cross_traffic_and_time_to_come() {
         ("reverse-queue", "10p"),
         ("reverse-rtt-share", "0.4"),
         ("ack-aggregation", "4"),
-        ("qs-hops", "2"),
     ] {
         let error = resolve((key, value)).expect_err(key).to_string();
         assert!(error.starts_with(&format!("{key}: it and flows exclude each other")), "{error}");

@@ -70,7 +70,9 @@ fn links() -> Vec<LinkSpec> {
         LinkSpec { rates: rates.clone(), ..link() },
         LinkSpec { loss: Probability::ratio(1, 5), jitter: Span::from_nanos(TAKES), ..link() },
         LinkSpec {
-            quick_start: Some(RouterSpec { interval: Span::from_nanos(10 * TAKES), ..RouterSpec::default() }),
+            quick_start: Some(
+                RouterSpec { interval: Span::from_nanos(10 * TAKES), ..RouterSpec::default() }.into(),
+            ),
             ..link()
         },
         LinkSpec { rate: None, delay: Span::from_nanos(TAKES), ..link() },

@@ -14,14 +14,14 @@ fn at(millis: u64) -> Time {
 }
 
 fn router(spec: RouterSpec) -> Router {
-    Router::new(spec, (Some(CAPACITY), None), LinkId(0), 1)
+    Router::new(spec.into(), (Some(CAPACITY), None), LinkId(0), 1)
 }
 
 /// A router on a link whose rates begin at these milliseconds.
 fn router_along(steps: &[(u64, Rate)]) -> Router {
     let steps: Vec<_> = steps.iter().map(|(millis, rate)| (at(*millis), *rate)).collect();
     let rates = RateTrace::new(&steps).ok();
-    Router::new(RouterSpec::default(), (Some(CAPACITY), rates.as_ref()), LinkId(0), 1)
+    Router::new(RouterSpec::default().into(), (Some(CAPACITY), rates.as_ref()), LinkId(0), 1)
 }
 
 fn request(rate: RateCode) -> IpOption {
@@ -163,4 +163,30 @@ fn what_a_slower_link_carried_leaves_all_else_of_a_faster_one_and_the_other_way_
     assert_eq!(asked(&mut slower, at(100), RateCode::MAX), RateCode::DENIED);
     // An interval later nothing is sent any more: 19 Mbit/s, 10.24 is code 8.
     assert_eq!(asked(&mut slower, at(200), RateCode::MAX), code(8));
+}
+
+#[test]
+fn a_router_that_knows_its_links_rate_alone_approves_up_to_it_whatever_the_load() {
+    let rate = code(7).rate();
+    let mut router = Router::new(Approval::Capacity, (Some(rate), None), LinkId(0), 1);
+    for millis in 0..300 {
+        router.carries(at(millis), 1_500);
+        assert_eq!(asked(&mut router, at(millis), code(7)), code(7), "{millis}");
+    }
+    assert_eq!(asked(&mut router, at(300), code(9)), code(7));
+    let less = Rate::from_bps(rate.bps() - 1);
+    let mut router = Router::new(Approval::Capacity, (Some(less), None), LinkId(0), 1);
+    assert_eq!(asked(&mut router, at(0), code(7)), code(6));
+    let steps = [(at(0), Rate::ZERO), (at(5), CAPACITY)];
+    let trace = RateTrace::new(&steps).ok();
+    let mut router = Router::new(Approval::Capacity, (None, trace.as_ref()), LinkId(0), 1);
+    assert_eq!(asked(&mut router, at(1), code(7)), RateCode::DENIED);
+    assert_eq!(asked(&mut router, at(6), code(7)), code(7));
+}
+
+#[test]
+fn a_router_that_approves_all_lowers_nothing_and_leaves_the_ttl_diff_alone() {
+    let mut router = Router::new(Approval::All, (Some(Rate::from_bps(1)), None), LinkId(0), 1);
+    let option = request(code(15));
+    assert_eq!(fields(pass(at(0), Some(&mut router), option)), fields(option));
 }

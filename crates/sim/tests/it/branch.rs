@@ -84,7 +84,7 @@ fn network(kind: Kind, spec: &TcpSpec<SlowStart, SlowStart, Reno>) -> Net {
 
 fn with_routers(mut network: Net) -> Net {
     for link in &mut network.links {
-        link.quick_start = Some(RouterSpec::default());
+        link.quick_start = Some(RouterSpec::default().into());
     }
     network
 }

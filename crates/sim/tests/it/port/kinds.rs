@@ -122,10 +122,14 @@ pub(crate) fn kinds() -> Vec<Kind> {
         crossed("constant rate and loss", lossy(link()), &[cbr(7_000_003, 777)], vec![QUEUE, RANDOM]),
         crossed("on/off", link(), &[on_off()], vec![QUEUE]),
         crossed("on/off and constant rate", link(), &[cbr(4_000_003, 777), on_off()], vec![QUEUE]),
-        kind("Quick-Start", LinkSpec { quick_start: Some(RouterSpec::default()), ..link() }, vec![LOWERED]),
+        kind(
+            "Quick-Start",
+            LinkSpec { quick_start: Some(RouterSpec::default().into()), ..link() },
+            vec![LOWERED],
+        ),
         crossed(
             "Quick-Start along a trace",
-            LinkSpec { quick_start: Some(RouterSpec::default()), ..trace() },
+            LinkSpec { quick_start: Some(RouterSpec::default().into()), ..trace() },
             &[cbr(1_000_003, 777)],
             vec![LOWERED],
         ),
@@ -140,7 +144,7 @@ pub(crate) fn kinds() -> Vec<Kind> {
     }
     for (name, discipline) in disciplines(false) {
         let managed = LinkSpec { discipline, ..link() };
-        let asking = LinkSpec { quick_start: Some(RouterSpec::default()), ..managed.clone() };
+        let asking = LinkSpec { quick_start: Some(RouterSpec::default().into()), ..managed.clone() };
         let cross = [cbr(4_000_003, 777), on_off()];
         kinds.push(kind(name, managed.clone(), vec![QUEUE]));
         kinds.push(kind(name, lossy(managed.clone()), vec![RANDOM]));
