@@ -296,6 +296,9 @@ pub(crate) struct RunOptions {
     /// Print every flow's row instead; only with flows.
     #[arg(long, conflicts_with = "each_run")]
     pub(crate) each_flow: bool,
+    /// Beside each mean over runs, its field's least, median and greatest value: <field>_min, _median, _max.
+    #[arg(long, conflicts_with_all = ["each_run", "each_flow"])]
+    pub(crate) extremes: bool,
 }
 
 /// The columns of a table.

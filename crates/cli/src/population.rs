@@ -2,7 +2,9 @@
 
 use firstflight_lab::{How, RunError, population_references, populations};
 use firstflight_measure::{PopulationResult, Reference, population_verdict, rank_populations};
-use firstflight_report::{Record, Rows, TableStyle, csv, json, parquet, prose, records, table};
+use firstflight_report::{
+    Record, Rows, TableStyle, csv, json, parquet, prose, records, table, windows_table,
+};
 use firstflight_scenario::{Scenario, SchemeChoice, is_named};
 
 use crate::args::{OutputOptions, RunOptions};
@@ -103,7 +105,8 @@ fn shown(results: &[PopulationResult], runs: &RunOptions) -> Result<Vec<Record>,
         let rows: Vec<_> = results.iter().flat_map(|result| &result.rows).collect();
         return records(&rows).map_err(Failure::write);
     }
-    Ok(results.iter().map(PopulationResult::object).collect())
+    let of = if runs.extremes { PopulationResult::object_with_spread } else { PopulationResult::object };
+    Ok(results.iter().map(of).collect())
 }
 
 fn to_stdout(
@@ -123,7 +126,7 @@ fn to_stdout(
     let title = prose::fold(&format!("{}\n\n", scenario.describe()), style.width, 0);
     let flows = scenario.population.as_ref().map_or(0, |population| population.flows);
     let verdict = population_verdict(flows, results, references);
-    output::print(&(title + &table::render(shown, &verdict, style)))
+    output::print(&(title + &table::render(shown, &verdict, style) + &windows_table(shown, style.width)))
 }
 
 fn to_parquet(to: &OutputOptions, shown: &[Record]) -> Result<(), Failure> {

@@ -145,8 +145,7 @@ fn run(
 
     let missing = if interrupt.happened() { missing(scenario, choices, &raced) } else { Vec::new() };
     let program = arguments.first().map_or("", String::as_str);
-    let results =
-        Results::new((scenario, choices), (raced, references), runs.each_run, missing, drawings, program);
+    let results = Results::new((scenario, choices), (raced, references), runs, missing, drawings, program);
     results.write(to, &style, figure_until)?;
     taps.failure().map_or(Ok(()), |error| Err(Failure::write(error)))
 }

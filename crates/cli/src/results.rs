@@ -5,12 +5,13 @@ use std::path::Path;
 use firstflight_measure::{Reference, SchemeResult, VERSION, ideal};
 use firstflight_report::svg::figure::{self, Frame};
 use firstflight_report::{
-    Record, Report, Subject, TableStyle, csv, html, json, parquet, prose, records, table, write_whole,
+    Record, Report, Subject, TableStyle, csv, html, json, parquet, prose, records, table, windows_table,
+    write_whole,
 };
 use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
 use serde_json::Value;
 
-use crate::args::OutputOptions;
+use crate::args::{OutputOptions, RunOptions};
 use crate::drawings::{Drawing, Drawings, base_path};
 use crate::failure::Failure;
 use crate::output;
@@ -23,7 +24,7 @@ pub(crate) struct Results<'a> {
     ranked: Vec<SchemeResult>,
     /// Beside which the verdict judges some of them.
     references: Vec<Reference>,
-    each_run: bool,
+    runs: &'a RunOptions,
     /// After an interrupt: the rows that lack runs, and how many they have.
     missing: Vec<String>,
     /// What is drawn, in the order of the results.
@@ -37,14 +38,14 @@ impl<'a> Results<'a> {
     pub(crate) fn new(
         (scenario, choices): (&'a Scenario, &'a [SchemeChoice]),
         (mut ranked, references): (Vec<SchemeResult>, Vec<Reference>),
-        each_run: bool,
+        runs: &'a RunOptions,
         missing: Vec<String>,
         drawings: Drawings,
         program: &'a str,
     ) -> Self {
         firstflight_measure::rank(&scenario.contest(), &mut ranked);
         let drawings = drawings.of(&ranked, scenario.seed);
-        Self { scenario, choices, ranked, references, each_run, missing, drawings, program }
+        Self { scenario, choices, ranked, references, runs, missing, drawings, program }
     }
 
     /// Writes everything that was asked for. A failure of one output does not keep the others from being
@@ -73,11 +74,12 @@ impl<'a> Results<'a> {
     }
 
     fn records(&self) -> Result<Vec<Record>, Failure> {
-        if self.each_run {
+        if self.runs.each_run {
             let rows: Vec<_> = self.ranked.iter().flat_map(|result| result.rows.iter().cloned()).collect();
             return records(&rows).map_err(Failure::write);
         }
-        Ok(self.ranked.iter().map(SchemeResult::object).collect())
+        let of = if self.runs.extremes { SchemeResult::object_with_spread } else { SchemeResult::object };
+        Ok(self.ranked.iter().map(of).collect())
     }
 
     fn to_stdout(&self, to: &OutputOptions, records: &[Record], style: &TableStyle) -> Result<(), Failure> {
@@ -90,7 +92,8 @@ impl<'a> Results<'a> {
             return output::print_bytes(&csv::to_bytes(records).map_err(Failure::write)?);
         }
         let title = prose::fold(&format!("{}\n\n", self.scenario.describe()), style.width, 0);
-        output::print(&(title + &table::render(&self.shown(records), &self.verdict(), style)))?;
+        let windows = windows_table(records, style.width);
+        output::print(&(title + &table::render(&self.shown(records), &self.verdict(), style) + &windows))?;
         let files = [&to.report, &to.figure, &to.parquet, &to.pcap, &to.events, &to.qlog];
         if files.into_iter().all(Option::is_none) {
             output::say("nothing was written to a file; --report FILE.html draws this race\n");

@@ -5,11 +5,12 @@ use std::ops::Range;
 use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{Rate, Time};
 use firstflight_measure::arithmetic::{bps, ratio, seconds};
-use firstflight_measure::{FlowRow, PopulationRow, Quantile, VERSION, quantile};
+use firstflight_measure::{FlowRow, PopulationRow, Quantile, VERSION, Windows, quantile};
 use firstflight_scenario::{Scenario, SchemeChoice, asks_routers, words};
-use firstflight_sim::{FlowId, FlowStats, HostName, Sim, Ways};
+use firstflight_sim::{FlowId, FlowStats, HostName, LinkId, LinkSpec, Sim, Ways};
 
 use crate::census::{Census, Counts, QuickStart};
+use crate::meter::Meter;
 
 /// A finished run.
 pub(crate) struct Run<'a> {
@@ -19,6 +20,9 @@ pub(crate) struct Run<'a> {
     /// The measured flows.
     pub(crate) measured: Range<u32>,
     pub(crate) end: Time,
+    pub(crate) links: Vec<LinkSpec>,
+    pub(crate) bottlenecks: Vec<LinkId>,
+    pub(crate) meter: Meter,
     pub(crate) sim: Sim<AnyScheme, AnyRestart, AnyLaw, Census>,
 }
 
@@ -39,6 +43,11 @@ impl Run<'_> {
     /// The counts of a flow's sender at the last byte, or at the end of the run.
     fn counts(&self, (id, flow): &(FlowId, FlowStats)) -> Counts {
         self.sim.recorder().of(*id).counts(flow.finished().is_some())
+    }
+
+    /// What was measured in the scenario's windows, for a row of these flows.
+    fn windows(&self, flows: &[FlowId]) -> Windows {
+        self.meter.fields(&self.links, &self.bottlenecks, flows)
     }
 
     /// The time integral of active flows from `from` to `until`, in flow-nanoseconds.
@@ -117,6 +126,8 @@ pub(crate) fn row(scenario: &Scenario, run: &Run<'_>, place: usize) -> Populatio
         qs_rate_mean_bps: asks.then(|| granted.mean()),
         active_mean: active_mean(run),
         packet_hops: run.sim.packet_hops(),
+        windows: run
+            .windows(&run.flows(place, 0..run.sim.flow_count()).map(|(id, _)| id).collect::<Vec<_>>()),
         seed: run.seed,
         version: VERSION.to_owned(),
         scenario_hash: scenario.hash(),
@@ -165,6 +176,7 @@ pub(crate) fn flow_rows(scenario: &Scenario, run: &Run<'_>, place: usize) -> Vec
             packets_lost: u64::from(counts.lost),
             startup_packets_lost: u64::from(counts.su_lost()),
             timeouts: u64::from(counts.timeouts),
+            windows: run.windows(&[id]),
             seed: run.seed,
             version: VERSION.to_owned(),
             scenario_hash: scenario_hash.clone(),

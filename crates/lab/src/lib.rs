@@ -20,6 +20,7 @@ mod error;
 mod flows;
 mod growth;
 mod how;
+mod meter;
 mod observe;
 mod populations;
 mod race;

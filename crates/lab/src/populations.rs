@@ -12,7 +12,7 @@ use firstflight_scenario::{
     Goal, Scenario, SchemeChoice, asks_routers, controller, probability, sender_config,
 };
 use firstflight_sim::{
-    Arrivals, Content, Ends, FlowId, Gap, LinkSpec, Network, ParkingLot, Sim, Sizes, Ways,
+    Arrivals, Content, Ends, FlowId, Gap, LinkId, LinkSpec, Network, ParkingLot, Sim, Sizes, Ways,
 };
 use rayon::prelude::*;
 
@@ -20,6 +20,7 @@ use crate::census::Census;
 use crate::error::RunError;
 use crate::flows::{Run, flow_rows, row};
 use crate::how::{How, kept, pool};
+use crate::meter::Meter;
 use crate::run::SLICE;
 
 /// Runs a population of each of `choices`, and a mixed one if the scenario asks for it. Each is run `scenario.runs` times,
@@ -94,11 +95,17 @@ fn run<'a>(
     let warm = Time::ZERO + population.warm_up;
     let mut measured = 0..0;
     let mut reached = Time::ZERO;
+    let mut meter = Meter::new(scenario, Time::ZERO);
+    meter.read(&sim, reached);
     while reached < end {
         if interrupted() {
             return Err(RunError::Interrupted);
         }
         reached = (reached + SLICE).min(end);
+        while let Some(at) = meter.next(reached) {
+            sim.run(at);
+            meter.read(&sim, at);
+        }
         sim.run_on(reached);
         // Flows arrive in order. The first are in the warm-up, and the next ones are measured.
         let began = |id: u32| sim.flow(FlowId(id)).and_then(|flow| flow.started);
@@ -130,6 +137,10 @@ fn run<'a>(
         ways: network.arrivals.into_iter().next().map(|process| process.ways),
         measured,
         end: reached,
+        links: network.links,
+        // The links between routers, in both directions.
+        bottlenecks: (0..2 * hosts.hops).map(LinkId).collect(),
+        meter,
         sim,
     })
 }

@@ -2,13 +2,14 @@
 
 use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{Span, Time};
-use firstflight_measure::{CrossTotals, Evidence, Hop, IdealSender, RouterAnswers, Tap};
+use firstflight_measure::{CrossTotals, Evidence, Hop, IdealSender, RouterAnswers, Tap, Windows};
 use firstflight_scenario::words::Cross;
 use firstflight_scenario::{Goal, Scenario, SchemeChoice};
 use firstflight_sim::{FlowId, FlowStats, LinkId, Recorder, Sim, Stop, Traffic};
 
 use crate::build_network::{AnyNetwork, RunNetwork, clients, flow_start, flows, measured};
 use crate::error::RunError;
+use crate::meter::Meter;
 use crate::observe::{Observer, Surroundings, Watching};
 use crate::round_watch::Watch;
 
@@ -19,6 +20,8 @@ pub struct Outcome {
     pub evidence: Evidence,
     /// The totals of the cross traffic, over the whole run.
     pub cross: CrossTotals,
+    /// What was measured in the scenario's windows.
+    pub windows: Windows,
 }
 
 /// The measured flow has the first number, so that cross traffic has equal random numbers for every scheme.
@@ -81,11 +84,14 @@ pub(crate) fn measure(
     let sized = matches!(scenario.goal, Goal::Size(_));
     let mut end = latest;
     let mut reached = sim.now();
+    let mut meter = Meter::new(scenario, built.start);
+    meter.read(&sim, reached);
     while reached < latest {
         if interrupted() {
             return Err(RunError::Interrupted);
         }
         reached = (reached + SLICE).min(latest);
+        reached = meter.next(reached).unwrap_or(reached);
         if !sized {
             sim.run(reached);
         } else if flows(clients).all(|flow| has_ended(sim.run_until_ended(flow, reached))) {
@@ -94,11 +100,13 @@ pub(crate) fn measure(
             sim.run(end);
             break;
         }
+        meter.read(&sim, reached);
     }
     let RunNetwork { network, bottlenecks, .. } = built;
     let offers = sim.recorder().0.offered();
     let hops: Vec<Hop> = bottlenecks.iter().map(|link| hop(&sim, network, clients, *link, offers)).collect();
     let cross = cross_totals(&sim, clients);
+    let windows = meter.fields(&network.links, bottlenecks, &[MEASURED]);
     let routers = routers(&sim, network);
     let measured = sim.flow(MEASURED).unwrap_or_default();
     let mut evidence = Evidence::default();
@@ -123,7 +131,7 @@ pub(crate) fn measure(
     evidence.routers = routers;
     evidence.finished_at = measured.finished().map(Time::nanos);
     evidence.aborted_at = measured.aborted().map(Time::nanos);
-    Ok(Outcome { evidence, cross })
+    Ok(Outcome { evidence, cross, windows })
 }
 
 /// Whether the awaited flow has ended, by completion or abort.

@@ -49,7 +49,8 @@ pub(crate) fn measure(
         Some(warm_up) => warm_up.run(scenario, choice, watching, &interrupted),
         None => run_watched(scenario, choice, seed, watching, &interrupted),
     }?;
-    let row = row(&scenario.measured(choice, seed), &outcome.evidence);
+    let mut row = row(&scenario.measured(choice, seed), &outcome.evidence);
+    row.windows = outcome.windows;
     let recording = outcome.evidence.recording;
     if let Some(record) = record {
         record(&recording);

@@ -7,6 +7,7 @@ use crate::metrics;
 use crate::rounds::{self, Reply};
 use crate::row::Row;
 use crate::scorecard::{self, PathFacts};
+use crate::windows::Windows;
 
 /// The program's version, which rows carry.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -146,6 +147,7 @@ pub fn row(measured: &Measured, evidence: &Evidence) -> Row {
         burst_packets: of_rounds(rounds::burst),
         ack_clock_s: of_rounds(rounds::ack_clock),
         ideal_kind: ideal_kind.name().to_owned(),
+        windows: Windows::default(),
         seed: *seed,
         version: VERSION.to_owned(),
         scenario_hash: scenario_hash.clone(),

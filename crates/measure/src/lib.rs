@@ -31,6 +31,7 @@ pub mod student;
 mod summary;
 mod tap;
 mod verdict;
+mod windows;
 
 pub use evidence::{Evidence, ExitSeen, RouterAnswers, SuCounts};
 pub use ideal::{IdealKind, IdealSender, Policer};
@@ -43,8 +44,10 @@ pub use recording::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Send, State};
 pub use result::{PopulationResult, SchemeResult};
 pub use row::{ALONE, Row};
 pub use show::rounded_rate;
+pub use summary::SPREAD;
 pub use tap::Tap;
 pub use verdict::{
     Better, Claim, Reference, credit_sentence, help, laws_differ, listed, owing, population_verdict,
     populations_want_reference, rank, rank_populations, verdict, wants_reference,
 };
+pub use windows::{WINDOW_FIELDS, WindowFields, Windows};

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::windows::Windows;
+
 /// One scheme in one run of a population. Only measured flows count.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PopulationRow {
@@ -81,6 +83,9 @@ pub struct PopulationRow {
     pub active_mean: Option<f64>,
     /// Packets that links carried, of all flows of the run. A packet counts once for every link.
     pub packet_hops: u64,
+    /// What was measured in the scenario's windows; without windows it adds no field.
+    #[serde(flatten)]
+    pub windows: Windows,
     /// The seed of the run.
     pub seed: u64,
     /// The program's version.
@@ -138,6 +143,9 @@ pub struct FlowRow {
     pub startup_packets_lost: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// What was measured in the scenario's windows; without windows it adds no field.
+    #[serde(flatten)]
+    pub windows: Windows,
     /// The seed of the run.
     pub seed: u64,
     /// The program's version.

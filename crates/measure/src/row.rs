@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::windows::Windows;
+
 /// What [`Row::deploy`] says of a scheme that a sender's operator can deploy without anybody's help.
 pub const ALONE: &str = "alone";
 
@@ -125,6 +127,9 @@ pub struct Row {
     pub ack_clock_s: Option<Option<f64>>,
     /// `exact`, or `fair-share` where responsive cross traffic makes the ideal a fair share.
     pub ideal_kind: String,
+    /// What was measured in the scenario's windows; without windows it adds no field.
+    #[serde(flatten)]
+    pub windows: Windows,
     /// The seed of the run.
     pub seed: u64,
     /// The program's version.

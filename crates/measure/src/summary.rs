@@ -15,23 +15,35 @@ impl SchemeResult {
     /// without a su-time it describes the whole flow. An exit cause that differs between runs is `mixed`, and `exit_causes`
     /// counts the causes. How start-up counted is the most that any run did.
     pub fn object(&self) -> Map<String, Value> {
-        joined(&self.rows)
+        joined(&self.rows, false)
+    }
+
+    /// [`SchemeResult::object`] with the spread of several runs: `<field>_min`, `<field>_median` and `<field>_max` are the
+    /// least, the middle and the greatest value of the runs in which the field is defined. Of an even number of values the
+    /// median is the mean of the middle two.
+    pub fn object_with_spread(&self) -> Map<String, Value> {
+        joined(&self.rows, true)
     }
 }
 
 impl PopulationResult {
     /// One object for the scheme, alone or mixed, in the form of [`SchemeResult::object`].
     pub fn object(&self) -> Map<String, Value> {
-        joined(&self.rows)
+        joined(&self.rows, false)
+    }
+
+    /// That object with the spread, as [`SchemeResult::object_with_spread`].
+    pub fn object_with_spread(&self) -> Map<String, Value> {
+        joined(&self.rows, true)
     }
 }
 
-fn joined<T: Serialize>(rows: &[T]) -> Map<String, Value> {
+fn joined<T: Serialize>(rows: &[T], spread: bool) -> Map<String, Value> {
     let rows: Vec<Map<String, Value>> = rows.iter().map(fields).collect();
     match rows.as_slice() {
         [] => Map::new(),
         [row] => row.clone(),
-        [first, ..] => many(first, &rows),
+        [first, ..] => many(first, &rows, spread),
     }
 }
 
@@ -60,7 +72,7 @@ const NAMES: [&str; 14] = [
     "scenario_hash",
 ];
 
-fn many(first: &Map<String, Value>, rows: &[Map<String, Value>]) -> Map<String, Value> {
+fn many(first: &Map<String, Value>, rows: &[Map<String, Value>], spread: bool) -> Map<String, Value> {
     let mut object = Map::new();
     for (field, value) in first {
         match field.as_str() {
@@ -76,7 +88,7 @@ fn many(first: &Map<String, Value>, rows: &[Map<String, Value>]) -> Map<String, 
             name if NAMES.contains(&name) => {
                 object.insert(field.clone(), value.clone());
             }
-            _ => mean(&mut object, field, rows),
+            _ => mean(&mut object, field, rows, spread),
         }
     }
     object
@@ -85,7 +97,7 @@ fn many(first: &Map<String, Value>, rows: &[Map<String, Value>]) -> Map<String, 
 /// Fields whose meaning differs where another field is undefined, with that other field.
 const OTHERWISE: [(&str, &str); 1] = [("su_throughput_bps", "su_time_s")];
 
-fn mean(object: &mut Map<String, Value>, field: &str, rows: &[Map<String, Value>]) {
+fn mean(object: &mut Map<String, Value>, field: &str, rows: &[Map<String, Value>], spread: bool) {
     let has = |row: &Map<String, Value>, field: &str| row.get(field).is_some_and(|value| !value.is_null());
     let needed = OTHERWISE.iter().find(|(name, _)| *name == field).map(|(_, needed)| *needed);
     let needed = needed.filter(|needed| rows.iter().any(|row| has(row, needed)));
@@ -97,6 +109,24 @@ fn mean(object: &mut Map<String, Value>, field: &str, rows: &[Map<String, Value>
     if values.len() < rows.len() {
         object.insert(format!("{field}_runs"), Value::from(values.len()));
     }
+    if spread {
+        for (suffix, value) in SPREAD.into_iter().zip(least_median_greatest(values)) {
+            object.insert(format!("{field}{suffix}"), number(value));
+        }
+    }
+}
+
+/// How the names of a spread's fields end: the least, the middle and the greatest value of the runs.
+pub const SPREAD: [&str; 3] = ["_min", "_median", "_max"];
+
+fn least_median_greatest(mut values: Vec<f64>) -> [Option<f64>; 3] {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let median = match values.get(middle) {
+        Some(upper) if values.len().is_multiple_of(2) => Some(f64::midpoint(values[middle - 1], *upper)),
+        other => other.copied(),
+    };
+    [values.first().copied(), median, values.last().copied()]
 }
 
 fn causes(object: &mut Map<String, Value>, rows: &[Map<String, Value>]) {
@@ -154,6 +184,46 @@ mod tests {
         let place = |key| keys.iter().position(|found| *found == key).expect(key);
         assert_eq!(place("throughput_bps") + 1, place("throughput_bps_ci95"));
         assert!(!keys.contains(&"throughput_bps_runs"));
+    }
+
+    #[test]
+    fn a_spread_is_the_least_the_middle_and_the_greatest_of_the_runs_that_have_a_value() {
+        let object = result(rows()).object_with_spread();
+        let number = |field: &str| object[field].as_f64();
+        assert_eq!(
+            SPREAD.map(|end| number(&format!("throughput_bps{end}"))),
+            [Some(1.0), Some(2.0), Some(3.0)]
+        );
+        assert_eq!(SPREAD.map(|end| number(&format!("su_time_s{end}"))), [Some(4.0); 3]);
+        assert_eq!(SPREAD.map(|end| number(&format!("exit_time_s{end}"))), [None; 3]);
+        let two = result(rows().split_off(1)).object_with_spread();
+        assert_eq!(two["throughput_bps_median"], Value::from(2.5), "between the two in the middle");
+        let mut plain = result(rows()).object_with_spread();
+        plain.retain(|field, _| !SPREAD.iter().any(|end| field.ends_with(end)));
+        assert_eq!(plain, result(rows()).object());
+        assert_eq!(
+            result(rows().split_off(2)).object_with_spread(),
+            fields(&rows()[2]),
+            "one run is its row"
+        );
+    }
+
+    #[test]
+    fn the_fields_of_windows_are_the_rows_own_and_have_means() {
+        let row = |utilisation| {
+            let window = crate::WindowFields {
+                suffix: "10s_70s".to_owned(),
+                utilisation,
+                goodput_bps: Some(5.0),
+                dropped_packets: Some(3),
+            };
+            Row { windows: crate::Windows(vec![window]), ..Row::default() }
+        };
+        let one = result(vec![row(Some(0.5))]).object();
+        assert_eq!((&one["utilisation_10s_70s"], &one["dropped_packets_10s_70s"]), (&0.5.into(), &3.into()));
+        let two = result(vec![row(Some(0.5)), row(None)]).object();
+        assert_eq!((&two["utilisation_10s_70s"], &two["utilisation_10s_70s_runs"]), (&0.5.into(), &1.into()));
+        assert_eq!(two["goodput_bps_10s_70s_ci95"], Value::from(0.0));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Every field of a result: its unit, its type and its meaning. The types of the exports and the report's definitions come
 //! from this list only.
 
+use firstflight_measure::SPREAD;
+
 use crate::inspected::FOUND;
 use crate::population::POPULATION_COLUMNS;
 use crate::record::Record;
@@ -278,6 +280,27 @@ pub const JOINED_COLUMNS: &[Column] = &[
     ),
 ];
 
+/// The stems of the fields of a scenario's windows; the window follows each, as in `utilisation_10s_70s`.
+pub const WINDOW_COLUMNS: &[Column] = &[
+    real(
+        "utilisation",
+        "1",
+        "The share of what the bottleneck could have carried in the window that its transmitter sent, headers included; of \
+         several bottlenecks, that of the one where it is greatest. Undefined if the run ended before the window.",
+    ),
+    real(
+        "goodput_bps",
+        "bit/s",
+        "Payload of the row's flows that was delivered in order in the window, over its length; of a population's scheme, of \
+         all its flows, those not measured too.",
+    ),
+    whole(
+        "dropped_packets",
+        "packets",
+        "Packets of all traffic that this bottleneck dropped in the window, for whatever cause.",
+    ),
+];
+
 /// The suffix of the number of runs behind a mean, if not all runs have the field.
 pub const RUNS: &str = "_runs";
 
@@ -301,11 +324,28 @@ pub(crate) fn is_inspection(records: &[Record]) -> bool {
     records.first().is_some_and(|record| record.contains_key("connection"))
 }
 
-/// The column of a field; a confidence interval has the column of its mean.
+/// The column of a field; a confidence interval and a spread have the column of their mean, and a window's field that of
+/// its stem.
 pub fn column(field: &str) -> Option<&'static Column> {
-    let name = field.strip_suffix(CI95).unwrap_or(field);
     let columns = SWEEP_COLUMNS.iter().chain(COLUMNS).chain(JOINED_COLUMNS).chain(POPULATION_COLUMNS);
-    columns.into_iter().find(|column| column.name == name)
+    let name = field.strip_suffix(CI95).or_else(|| of_spread(field).map(|(name, _)| name)).unwrap_or(field);
+    columns.into_iter().find(|column| column.name == name).or_else(|| of_window(name))
+}
+
+/// The mean's field of a spread's field, and which part of the spread it is.
+pub(crate) fn of_spread(field: &str) -> Option<(&str, &'static str)> {
+    const WORDS: [&str; 3] = ["Least", "Median", "Greatest"];
+    SPREAD.into_iter().zip(WORDS).find_map(|(suffix, word)| Some((field.strip_suffix(suffix)?, word)))
+}
+
+/// The column of a window's field.
+fn of_window(field: &str) -> Option<&'static Column> {
+    // A window begins with a number.
+    let is_stem = |column: &&Column| {
+        let rest = field.strip_prefix(column.name).and_then(|rest| rest.strip_prefix('_'));
+        rest.is_some_and(|window| window.starts_with(|c: char| c.is_ascii_digit()) && !window.ends_with(RUNS))
+    };
+    WINDOW_COLUMNS.iter().find(is_stem)
 }
 
 #[cfg(test)]
@@ -313,7 +353,7 @@ mod tests {
     use super::*;
     use crate::records;
     use firstflight_lab::{Beside, PathFacts, SweptRow};
-    use firstflight_measure::Row;
+    use firstflight_measure::{Row, WINDOW_FIELDS};
     use firstflight_scenario::{Options, Scenario};
     use serde_json::Value;
 
@@ -394,5 +434,15 @@ mod tests {
     fn a_confidence_interval_has_the_column_of_its_mean() {
         assert_eq!(column("throughput_bps_ci95").unwrap().name, "throughput_bps");
         assert!(column("throughput_bps_runs").is_none(), "it is a count, whatever it counts");
+        assert_eq!(column("throughput_bps_median").unwrap().name, "throughput_bps");
+    }
+
+    #[test]
+    fn a_windows_field_has_the_column_of_its_stem() {
+        assert_eq!(WINDOW_COLUMNS.iter().map(|column| column.name).collect::<Vec<_>>(), WINDOW_FIELDS);
+        for field in ["utilisation_10s_70s", "utilisation_0s_1s_ci95", "utilisation_0s_1s_max"] {
+            assert_eq!(column(field).unwrap().name, "utilisation", "{field}");
+        }
+        assert!(column("utilisation").is_none() && column("utilisation_10s_70s_runs").is_none());
     }
 }

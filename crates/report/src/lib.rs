@@ -27,7 +27,8 @@ mod thin;
 mod undefined;
 
 mod view;
-pub mod write;
+pub mod windows;
+mod write;
 
 pub use grid::Columns;
 pub use html::{Drawn, HtmlError};
@@ -35,4 +36,5 @@ pub use record::{Record, RecordError, records};
 pub use reference::BasePath;
 pub use report::{Report, Subject};
 pub use table::{Headings, Rows, TableStyle, headings};
+pub use windows::windows_table;
 pub use write::{WholeFile, WriteError, check_writable, write_new, write_whole};

@@ -112,7 +112,9 @@ fn value_at(name: &str, array: &ArrayRef, row: usize) -> Result<Value, ParquetEr
 }
 
 fn kind_of(name: &str, names: &[String], records: &[Record]) -> Kind {
-    if name.ends_with(CI95) || names.contains(&format!("{name}{CI95}")) {
+    let is_of_runs =
+        name.ends_with(CI95) || columns::of_spread(name).is_some_and(|(of, _)| names.iter().any(|n| n == of));
+    if is_of_runs || names.contains(&format!("{name}{CI95}")) {
         return Kind::Real;
     }
     let known = columns::column(name).map(|column| column.kind);
@@ -152,7 +154,10 @@ fn field(name: &str, kind: Kind) -> Field {
             column.unit,
             format!("Half width of the 95 % confidence interval of the mean of: {}", column.meaning),
         ),
-        (Some(column), false) => (column.unit, column.meaning.to_owned()),
+        (Some(column), false) => match columns::of_spread(name).filter(|_| column.name != name) {
+            Some((_, which)) => (column.unit, format!("{which} of the runs: {}", column.meaning)),
+            None => (column.unit, column.meaning.to_owned()),
+        },
         (None, _) => match of_runs() {
             Some(column) => ("runs", format!("Of how many runs it is the mean: {}", column.meaning)),
             None => return typed(name, kind),

@@ -35,6 +35,7 @@ pub mod routers;
 mod scenario;
 pub mod suggest;
 pub mod topology;
+mod windows;
 pub mod words;
 
 pub use asking::{asks_routers, is_quick_start};
@@ -55,4 +56,5 @@ pub use restart::RestartChoice;
 pub use scenario::{
     Goal, Rounds, Scenario, ScenarioError, ScenarioFault, Writes, fnv_1a, lowest, probability,
 };
+pub use windows::Window;
 pub use words::Packet;

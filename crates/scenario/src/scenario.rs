@@ -23,6 +23,7 @@ use crate::quantity::{Decimal, QueueSize};
 use crate::restart::RestartChoice;
 use crate::routers::{AccessRouters, QuickStartRouter};
 use crate::topology::Topology;
+use crate::windows::Window;
 use crate::words::{Cross, QuickStartHops};
 
 /// When a run ends.
@@ -158,6 +159,8 @@ pub struct Scenario {
     pub growth: Option<Growth>,
     /// What slow start counts of an ACK; `None` for the stack's rule.
     pub slow_start_counts: Option<SlowStartCounts>,
+    /// The windows in which links and flows are measured beside the whole run. They change no run, and are not hashed.
+    pub windows: Vec<Window>,
     /// The seed of the first run; each further run takes the next seed.
     pub seed: u64,
     /// The number of runs.
@@ -212,6 +215,7 @@ impl Default for Scenario {
             rto_floor: None,
             growth: None,
             slow_start_counts: None,
+            windows: Vec::new(),
             seed: 1,
             runs: 1,
         }

@@ -82,6 +82,9 @@ pub struct LinkStats {
     pub packets: u64,
     /// Their IP bytes.
     pub bytes: u64,
+    /// IP bits that the transmitter has sent up to now, the sent part of the packet in transmission included. A
+    /// transmitter that takes no time has sent every packet that left the queue.
+    pub sent_bits: u64,
     /// Packets that the queue dropped: it was full, or its discipline dropped them. Packets dropped after they had been
     /// accepted are in `packets` too.
     pub dropped_by_queue: u64,

@@ -84,7 +84,7 @@ impl RateTrace {
     }
 
     /// How many whole bits the rate carries between two instants.
-    pub(crate) fn bits(&self, from: Time, to: Time) -> u64 {
+    pub fn bits(&self, from: Time, to: Time) -> u64 {
         let (mut place, mut at, mut bit_nanos) = (self.place(from), from, 0);
         while at < to {
             let Step { rate, until } = self.step(place);

@@ -66,6 +66,28 @@ impl Transmitter {
         }
     }
 
+    /// How many whole bits the transmitter sends between two instants if it is busy all the time; none if it takes no
+    /// time, or if `to` is not after `from`.
+    pub(crate) fn bits_between(&self, from: Time, to: Time) -> u64 {
+        match &self.pace {
+            Pace::Free => 0,
+            Pace::At(rate) => {
+                let bit_nanos = u128::from(rate.bps()) * u128::from(to.since(from).nanos());
+                u64::try_from(bit_nanos / 1_000_000_000).unwrap_or(u64::MAX)
+            }
+            Pace::Along(trace, _) => trace.bits(from, to),
+        }
+    }
+
+    /// When a packet of `wire` IP bytes ends whose transmission starts at `starts`, at a constant rate. At a rate that
+    /// changes, the start.
+    pub(crate) fn end_of(&self, starts: Time, wire: u32) -> Time {
+        match self.pace {
+            Pace::At(rate) => starts + Span::from_nanos(transmission(rate, wire, 0).0),
+            Pace::Free | Pace::Along(..) => starts,
+        }
+    }
+
     /// When the transmitter is free.
     #[inline]
     pub(crate) fn free_at(&self) -> Time {

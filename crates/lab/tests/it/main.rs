@@ -17,3 +17,4 @@ mod stacks;
 mod successors;
 mod topology;
 mod warm_up;
+mod windows;

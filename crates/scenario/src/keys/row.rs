@@ -61,7 +61,7 @@ pub enum Heading {
     Schemes,
     /// The two ends.
     Endpoints,
-    /// The number of runs and their seeds, which are neither hashed nor swept.
+    /// The number of runs, their seeds and what is measured of them, which are neither hashed nor swept.
     Runs,
 }
 

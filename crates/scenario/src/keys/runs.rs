@@ -1,8 +1,9 @@
-//! The keys for the number of runs. Results name them beside the scenario.
+//! The keys for the number of runs and for what is measured of them. They change no run, and results name them beside the scenario.
 
 use super::read::{self, put};
 use super::row::{Heading, Key, row};
 use crate::kind::Kind;
+use crate::windows::{show_windows, windows};
 
 const RUN: Key = row(Heading::Runs);
 
@@ -30,6 +31,17 @@ pub(super) const KEYS: &[Key] = &[
         place: 43,
         parse: |options, text| put(&mut options.plain.seed, read::seed(text)),
         show: |path| Some(path.seed.to_string()),
+        ..RUN
+    },
+    Key {
+        name: "windows",
+        kind: Kind::Text("TIME..TIME,..."),
+        help: "Windows of time whose utilisation, goodput and drops each row has too, as in 10s..70s",
+        default: Some("none"),
+        examples: &["0s..1s,200ms..500ms"],
+        place: 51,
+        parse: |options, text| put(&mut options.plain.windows, windows(text)),
+        show: |path| show_windows(&path.windows),
         ..RUN
     },
 ];

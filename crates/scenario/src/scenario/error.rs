@@ -30,6 +30,14 @@ pub enum ScenarioFault {
         /// The reason.
         why: &'static str,
     },
+    /// A measuring window that ends after every run.
+    #[error("{window} ends after the run, which lasts {limit} at most")]
+    WindowTooLate {
+        /// The window.
+        window: String,
+        /// The longest time that a run lasts.
+        limit: String,
+    },
     /// A key without another key that it needs.
     #[error("{0}")]
     Needs(&'static str),

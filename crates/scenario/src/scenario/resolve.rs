@@ -199,6 +199,10 @@ impl Scenario {
         self.ends()?;
         self.begins_before_the_end()?;
         self.check_stack()?;
+        if let Some(late) = self.windows.iter().find(|window| window.until > self.limit) {
+            let (window, limit) = (late.to_string(), show_span(self.limit));
+            return Err(ScenarioFault::WindowTooLate { window, limit }.of("windows"));
+        }
         self.check_initial_rto()?;
         if self.receiver_access_rate.is_some() && matches!(self.cross, Cross::Poisson { .. } | Cross::Web(_))
         {

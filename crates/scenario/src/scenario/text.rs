@@ -6,6 +6,7 @@ use firstflight_sim::Batch;
 use super::{Goal, Rounds, Scenario, fnv_1a, highest};
 use crate::keys::{Heading, Key, keys};
 use crate::quantity::{self, QueueSize};
+use crate::windows::show_windows;
 
 impl Scenario {
     /// Every key that determines a run, except scheme and seed, as (key, text), in the order of
@@ -45,7 +46,9 @@ impl Scenario {
         };
         let options: String = self.shown().map(option).collect();
         let (schemes, runs, seed) = (quote(schemes), self.runs, self.seed);
-        format!("{program} race{options} --schemes {schemes} --runs {runs} --seed {seed}")
+        let windows =
+            show_windows(&self.windows).map_or_else(String::new, |text| format!(" --windows {text}"));
+        format!("{program} race{options} --schemes {schemes} --runs {runs} --seed {seed}{windows}")
     }
 
     fn describe_rounds(&self, bytes: Bytes) -> String {

@@ -78,7 +78,7 @@ impl Batcher {
     }
 
     pub(crate) fn stats(&self) -> LinkStats {
-        self.stats
+        LinkStats { sent_bits: self.stats.bytes * 8, ..self.stats }
     }
 
     /// The first release at `now` or later.

@@ -35,6 +35,8 @@ pub(crate) struct Managed {
     /// Packets in transmission or on the wire.
     ring: VecDeque<Transit>,
     out: Outbox,
+    /// IP bytes of packets that the discipline dropped after it had accepted them.
+    dropped_bytes: u64,
     meter: QueueMeter,
 }
 
@@ -49,6 +51,7 @@ impl Managed {
             wire: Wire::new(id, spec, seed),
             ring: VecDeque::new(),
             out: Outbox::default(),
+            dropped_bytes: 0,
             meter: QueueMeter::default(),
         }
     }
@@ -115,6 +118,7 @@ impl Managed {
     pub(crate) fn take_dropped(&mut self) -> Option<Descriptor> {
         let descriptor = self.out.dropped.pop_front()?;
         self.meter.stats.dropped_by_queue += 1;
+        self.dropped_bytes += u64::from(descriptor.wire());
         Some(descriptor)
     }
 
@@ -129,7 +133,10 @@ impl Managed {
     }
 
     pub(crate) fn stats(&self, now: Time) -> LinkStats {
-        self.meter.stats(now, self.aqm.packets(), self.aqm.bytes())
+        let mut stats = self.meter.stats(now, self.aqm.packets(), self.aqm.bytes());
+        let left = stats.bytes.saturating_sub(self.aqm.bytes() + self.dropped_bytes) * 8;
+        stats.sent_bits = left.saturating_sub(self.transmitter.bits_between(now, self.transmitter.free_at()));
+        stats
     }
 
     /// The next packet leaves the queue for the transmitter, unless the discipline drops all that wait.

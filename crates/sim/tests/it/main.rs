@@ -5,6 +5,7 @@ mod branch;
 mod network;
 mod port;
 mod rounds;
+mod sent;
 mod tcp;
 mod traffic;
 mod writes;

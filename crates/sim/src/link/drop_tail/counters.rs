@@ -43,6 +43,24 @@ impl DropTail {
             stats.packet_nanos -= left;
             stats.byte_nanos -= left * u128::from(transit.descriptor.wire());
         }
+        let unsent = self.transmitter.bits_between(now, self.busy_until(now));
+        stats.sent_bits = (stats.bytes.saturating_sub(self.waiting_bytes) * 8).saturating_sub(unsent);
         stats
+    }
+
+    /// When the transmission ends that is in progress at `now`; an earlier instant if none is. The link has caught up with
+    /// `now`.
+    fn busy_until(&self, now: Time) -> Time {
+        if let Some(next) = self.ring.get(self.unstarted) {
+            return next.starts;
+        }
+        // A packet that was admitted before its arrival finds the transmitter free.
+        let early = self.early(now).count() as u64;
+        if early == 0 {
+            return self.transmitter.free_at();
+        }
+        let before = self.ring.end().checked_sub(early + 1).filter(|name| *name >= self.ring.head());
+        let before = before.and_then(|name| self.ring.get(name));
+        before.map_or(now, |last| self.transmitter.end_of(last.starts, last.descriptor.wire()))
     }
 }

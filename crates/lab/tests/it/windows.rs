@@ -1,0 +1,101 @@
+//! Measuring windows: what rows say of parts of a run.
+
+use firstflight_lab::{How, populations, race};
+use firstflight_measure::{PopulationRow, Row, WindowFields, Windows};
+use firstflight_scenario::{Options, Scenario, parse_choices};
+
+fn scenario(options: &[(&str, &str)]) -> Scenario {
+    let mut set = Options::default();
+    for (key, text) in options {
+        set.set(key, text).expect(text);
+    }
+    Scenario::resolve(&set).expect("a scenario")
+}
+
+fn row(options: &[(&str, &str)]) -> Row {
+    let choices = parse_choices("slow-start").expect("a scheme");
+    race(&scenario(options), &choices, &How::default()).expect("a race")[0].rows[0].clone()
+}
+
+fn population_rows(options: &[(&str, &str)]) -> Vec<PopulationRow> {
+    let base = [
+        ("rate", "5mbit"),
+        ("rtt", "40ms"),
+        ("queue", "20p"),
+        ("topology", "dumbbell:hosts=6"),
+        ("flows", "60"),
+    ];
+    let rest = [("size", "40p"), ("sizes", "exponential"), ("arrivals", "poisson:20"), ("warm-up", "1s")];
+    let scenario = scenario(&[&base[..], &rest, options].concat());
+    let choices = parse_choices("slow-start,hystart").expect("schemes");
+    let results = populations(&scenario, &choices, false, &How::default()).expect("populations");
+    results.into_iter().flat_map(|result| result.rows).collect()
+}
+
+fn window<'a>(windows: &'a Windows, suffix: &str) -> &'a WindowFields {
+    windows.0.iter().find(|window| window.suffix == suffix).expect(suffix)
+}
+
+#[test]
+fn windows_change_no_other_number_and_no_hash() {
+    for cross in ["none", "4mbit", "tcp:1", "onoff:3mbit,500ms,500ms", "web:20%"] {
+        let path = [("rate", "10mbit"), ("rtt", "40ms"), ("size", "1MB"), ("cross", cross)];
+        let with = row(&[&path[..], &[("windows", "123ms..457ms,0s..1s")]].concat());
+        assert_eq!(Row { windows: Windows::default(), ..with }, row(&path), "{cross}");
+    }
+    let with = population_rows(&[("windows", "1234ms..2001ms"), ("mixed", "true")]);
+    let without = population_rows(&[("mixed", "true")]);
+    assert_eq!(with.len(), 4);
+    for (with, without) in with.into_iter().zip(without) {
+        assert_eq!(PopulationRow { windows: Windows::default(), ..with }, without);
+    }
+}
+
+#[test]
+fn the_whole_run_as_a_window_has_the_rows_own_throughput_and_losses() {
+    let row = row(&[("rate", "10mbit"), ("rtt", "40ms"), ("duration", "5s"), ("windows", "0s..5s")]);
+    let whole = window(&row.windows, "0s_5s");
+    assert_eq!(whole.goodput_bps, Some(row.throughput_bps));
+    assert_eq!(whole.dropped_packets, Some(row.packets_lost));
+    assert!(row.packets_lost > 0);
+    // What the link sent beyond the goodput is headers, handshake, data sent again, and what is still under way.
+    let (used, payload) = (whole.utilisation.expect("a rate") * 10e6, row.throughput_bps);
+    assert!(used >= payload * 1500.0 / 1460.0 && used < payload * 1500.0 / 1460.0 * 1.05, "{used} {payload}");
+}
+
+#[test]
+fn a_bottleneck_that_is_never_empty_is_used_wholly() {
+    let row = row(&[
+        ("rate", "10mbit"),
+        ("rtt", "40ms"),
+        ("duration", "6s"),
+        ("cross", "9mbit"),
+        ("windows", "1s..6s"),
+    ]);
+    let used = window(&row.windows, "1s_6s").utilisation.expect("a rate");
+    assert!((used - 1.0).abs() < 1e-6, "{used}");
+}
+
+#[test]
+fn a_window_that_the_run_did_not_reach_is_undefined() {
+    let row =
+        row(&[("rate", "10mbit"), ("rtt", "40ms"), ("size", "100kB"), ("windows", "0s..100ms,100ms..60s")]);
+    assert!(window(&row.windows, "0s_100ms").utilisation.is_some());
+    let late = WindowFields { suffix: "100ms_60s".to_owned(), ..WindowFields::default() };
+    assert_eq!(window(&row.windows, "100ms_60s"), &late);
+}
+
+#[test]
+fn the_goodput_of_the_schemes_of_a_mix_is_that_of_all_its_flows() {
+    let rows = population_rows(&[("mixed", "true"), ("windows", "1s..3s")]);
+    let of = |population: &str| -> Vec<f64> {
+        let rows = rows.iter().filter(|row| row.population == population);
+        rows.map(|row| window(&row.windows, "1s_3s").goodput_bps.expect("reached")).collect()
+    };
+    let (only, mixed) = (of("only"), of("mixed"));
+    let sum: f64 = mixed.iter().sum();
+    assert!(only.iter().all(|goodput| (goodput / sum - 1.0).abs() < 0.1), "{only:?} {mixed:?}");
+    let used: Vec<_> =
+        rows.iter().map(|row| window(&row.windows, "1s_3s").utilisation.expect("a rate")).collect();
+    assert!(used.iter().all(|used| *used > 0.4 && *used < 1.0), "{used:?}");
+}

@@ -1,0 +1,39 @@
+//! What was measured in windows of a run: fields of a row whose names end with the window.
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+/// A row's windows, as fields of the row: `utilisation_10s_70s` and so on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Windows(pub Vec<WindowFields>);
+
+/// The fields of one window. `None` (JSON `null`) if the run ended before the window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WindowFields {
+    /// The end of the fields' names.
+    pub suffix: String,
+    /// The share of the bottleneck's capacity that its transmitter used; of several bottlenecks, of the one where it is
+    /// greatest; `None` too for a link without a rate.
+    pub utilisation: Option<f64>,
+    /// Payload of the row's flows delivered in order within the window, over its length.
+    pub goodput_bps: Option<f64>,
+    /// Packets of all traffic that this bottleneck dropped.
+    pub dropped_packets: Option<u64>,
+}
+
+/// The stems of the names of a window's fields.
+pub const WINDOW_FIELDS: [&str; 3] = ["utilisation", "goodput_bps", "dropped_packets"];
+
+impl Serialize for Windows {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let [utilisation, goodput, dropped] = WINDOW_FIELDS;
+        let mut map = serializer.serialize_map(Some(3 * self.0.len()))?;
+        for window in &self.0 {
+            let name = |stem: &str| format!("{stem}_{}", window.suffix);
+            map.serialize_entry(&name(utilisation), &window.utilisation)?;
+            map.serialize_entry(&name(goodput), &window.goodput_bps)?;
+            map.serialize_entry(&name(dropped), &window.dropped_packets)?;
+        }
+        map.end()
+    }
+}
