@@ -60,7 +60,7 @@ impl Points {
         };
         let runs = || self.all.iter().filter_map(|point| point.run.as_ref());
         runs().flat_map(|(_, choices)| choices).for_each(|choice| add(choice.name().to_owned()));
-        let is_mixed = |scenario: &Scenario| scenario.population.is_some_and(|population| population.mixed);
+        let is_mixed = |scenario: &Scenario| scenario.population.as_ref().is_some_and(|population| population.mixed);
         let mixed = runs().filter(|(scenario, _)| is_mixed(scenario)).flat_map(|(_, choices)| choices);
         mixed.for_each(|choice| add(format!("{}, mixed", choice.name())));
         labels
