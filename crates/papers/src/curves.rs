@@ -3,10 +3,17 @@
 use firstflight_measure::student::mean_and_ci95;
 
 use crate::evaluate::View;
-use crate::figure::{Curve, Figure, Kind, Plot};
-use crate::result::Drawn;
+use crate::figure::{Curve, Figure, Plot};
 use crate::runs::Outcomes;
 use crate::value::Value;
+use crate::words::Kind;
+
+/// A curve that is drawn: points with half their intervals.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Drawn {
+    pub(crate) label: String,
+    pub(crate) points: Vec<(f64, f64, Option<f64>)>,
+}
 
 /// Of each plot, its curves. A second axis makes a curve of each of its values.
 pub(crate) fn curves(figure: &Figure, outcomes: &Outcomes) -> Result<Vec<Vec<Drawn>>, String> {

@@ -2,73 +2,14 @@
 
 use firstflight::registry::Registry;
 use firstflight_scenario::{FileError, quantity};
-use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::expectation::{Expectation, WANTED};
 use crate::expression::{Expression, parse, parse_with};
-use crate::file::{self, ClaimFile, FigureFile, OverRuns, PlotFile, fault_within};
+use crate::file::{self, ClaimFile, FigureFile, PlotFile, fault_within};
 use crate::names;
 use crate::points::{Points, points};
-
-/// What a paper measured on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Setup {
-    /// The simulator ns-2.
-    #[serde(rename = "ns-2")]
-    Ns2,
-    /// Closed forms.
-    Model,
-    /// Machines in a laboratory: the run here is a simulation of the described path.
-    Testbed,
-    /// Paths of the Internet: the run here is a simulation of the described path.
-    Internet,
-}
-
-/// Where a claimed value stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Source {
-    /// A number in print.
-    Printed,
-    /// A sentence.
-    Text,
-    /// The image only: the ordering is held.
-    Image,
-}
-
-/// The outcome of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// The measured value is as expected.
-    Holds,
-    /// It is not.
-    DoesNotHold,
-    /// It cannot be measured here.
-    NotTestable,
-}
-
-/// How a plot is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// A curve over an axis.
-    Lines,
-    /// The distribution of a sample.
-    Cdf,
-    /// The values of a sample, in ascending order.
-    Ordered,
-    /// A bar a scheme, in groups by the axis.
-    Bars,
-    /// A value over time.
-    Series,
-    /// One quantity against another.
-    Plane,
-    /// Numbers.
-    Table,
-}
+use crate::words::{Kind, OverRuns, Setup, Source, Status};
 
 /// A figure or table.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::{Spanned, Value};
 
-use crate::figure::{Kind, Setup, Source, Status};
+use crate::words::{Kind, OverRuns, Setup, Source, Status};
 
 /// Keys and their values with their places.
 pub(crate) type Keys = BTreeMap<Spanned<String>, Spanned<Value>>;
@@ -86,23 +86,6 @@ pub(crate) struct ClaimFile {
     pub(crate) status: Spanned<Status>,
     #[serde(default)]
     pub(crate) why: String,
-}
-
-/// What a claim takes of the values of several runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum OverRuns {
-    /// Their mean, with a confidence interval.
-    #[default]
-    Mean,
-    /// None: the claim is computed once, from means over runs, and from the flows of all runs as one sample.
-    Before,
-    /// Their median.
-    Median,
-    /// Their least.
-    Min,
-    /// Their greatest.
-    Max,
 }
 
 /// Reads the text of a file.

@@ -24,9 +24,6 @@ pub const PAPERS: [(&str, &str); 5] = [
     ("quick-start", "Scharf, Performance analysis of the Quick-Start TCP extension (2007)"),
 ];
 
-/// The table of the reproduction checklist's rows, which stands beside the papers' folders.
-pub(crate) const ROWS: &str = "rows.toml";
-
 /// The figures of all papers.
 #[derive(Clone, Debug)]
 pub struct Ledger {
@@ -83,7 +80,7 @@ impl Ledger {
     /// # Errors
     /// A file with a fault.
     pub fn embedded(registry: Registry) -> Result<Self, LedgerError> {
-        let files = embedded::LEDGER.iter().filter(|(name, _)| *name != ROWS);
+        let files = embedded::LEDGER.iter().filter(|(name, _)| name.contains('/'));
         let figures = files.map(|(name, text)| figure(registry, name, name, text));
         Ok(Self { figures: in_order(figures.collect::<Result<_, _>>()?) })
     }
@@ -153,6 +150,11 @@ impl Ledger {
             found.claims.iter().map(|one| format!("{}/{}", found.name(), one.id)).collect();
         Err(unknown("claim", id, names.iter().map(String::as_str)))
     }
+}
+
+/// The text of a file that the library has, by its name within the ledger.
+pub(crate) fn embedded_text(name: &str) -> Option<&'static str> {
+    embedded::LEDGER.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
 /// The title of a paper.

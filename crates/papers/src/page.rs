@@ -5,10 +5,12 @@ use firstflight_report::html::HtmlError;
 use firstflight_report::html::ledger::{self, Panel};
 use firstflight_report::svg::plot::{self, Form};
 
-use crate::figure::{Claim, Figure, Kind, Plot, Setup, Source, Status};
+use crate::curves::Drawn;
+use crate::figure::{Claim, Figure, Plot};
 use crate::ledger::paper_title;
-use crate::result::{ClaimResult, Drawn, FigureResult};
+use crate::result::{ClaimResult, FigureResult};
 use crate::show;
+use crate::words::{Kind, Setup, Source, Status};
 
 /// The results as one self-contained HTML page. `command` makes it again.
 ///

@@ -3,10 +3,11 @@
 use firstflight_measure::student::mean_and_ci95;
 use serde::Serialize;
 
+use crate::curves::{Drawn, curves};
 use crate::evaluate::View;
-use crate::figure::{Claim, Figure, Status};
-use crate::file::OverRuns;
+use crate::figure::{Claim, Figure};
 use crate::runs::{Outcomes, RunsError, Settings, run};
+use crate::words::{OverRuns, Status};
 
 /// The habitat of these results.
 pub const HABITAT: &str = "simulator";
@@ -61,13 +62,6 @@ pub struct ClaimResult {
     pub habitat: String,
 }
 
-/// A curve that is drawn: points with half their intervals.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Drawn {
-    pub(crate) label: String,
-    pub(crate) points: Vec<(f64, f64, Option<f64>)>,
-}
-
 /// Runs the figures, and evaluates their claims and plots.
 ///
 /// # Errors
@@ -80,7 +74,7 @@ pub fn check(figures: &[&Figure], settings: &Settings<'_>) -> Result<Vec<FigureR
 fn result(figure: &Figure, outcomes: &Outcomes) -> Result<FigureResult, CheckError> {
     let claims =
         figure.claims.iter().map(|claim| claim_result(figure, claim, outcomes)).collect::<Result<_, _>>()?;
-    let plots = crate::curves::curves(figure, outcomes)
+    let plots = curves(figure, outcomes)
         .map_err(|message| CheckError::Expression { name: figure.name(), message })?;
     Ok(FigureResult { claims, plots })
 }

@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
-use crate::figure::{Figure, Kind, Plot, Status};
+use crate::curves::Drawn;
+use crate::figure::{Figure, Plot};
 use crate::quantity::{show, show_half};
-use crate::result::{ClaimResult, Drawn, FigureResult};
+use crate::result::{ClaimResult, FigureResult};
+use crate::words::{Kind, Status};
 
 /// The status as people read it.
 pub fn status_words(status: Status) -> &'static str {

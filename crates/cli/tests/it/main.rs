@@ -18,6 +18,7 @@ mod memory;
 mod model;
 mod nothing;
 mod outputs;
+mod paper;
 mod pieces;
 mod population;
 mod qlog;

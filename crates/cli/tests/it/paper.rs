@@ -1,0 +1,125 @@
+//! `firstflight paper`: the ledger from the command line.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::common::{refused, run, stderr, stdout};
+
+/// A ledger of one figure, without a run, in a folder that goes with the guard.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn with(name: &str, expected: &str, status: &str) -> Self {
+        let folder =
+            std::env::temp_dir().join(format!("firstflight-cli-paper-{}-{name}", std::process::id()));
+        fs::create_dir_all(folder.join("quick-start")).expect("a folder");
+        let text = format!(
+            "title = 'Ring'\nsection = 'V'\nfigure = 'text'\nsetup = 'model'\n[[claim]]\nid = 'slots'\nsays = 'a <slot>'\n\
+             source = 'text'\nmeasured = 'model.ring-buffer.slots()'\nexpected = '{expected}'\ntolerance = 'none'\nstatus = '{status}'\n\
+             why = 'because'\n"
+        );
+        fs::write(folder.join("quick-start/ring.toml"), text).expect("a file");
+        Self(folder)
+    }
+
+    fn path(&self, inside: &str) -> String {
+        self.0.join(inside).to_string_lossy().into_owned()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+#[test]
+fn the_list_has_titles_sources_and_counts() {
+    let list = stdout(&run(&["paper", "list", "past"]));
+    assert!(list.starts_with("past: Hu and Steenkiste"), "{list}");
+    assert!(list.contains("past/figure-8b ") && list.contains(" holds"), "{list}");
+}
+
+#[test]
+fn an_unknown_name_is_one_line_with_the_nearest() {
+    assert!(refused(&["paper", "run", "past/figure-8bb"]).contains("is `past/figure-8b` meant?"));
+    assert!(refused(&["paper", "check", "pasd"]).contains("there is no paper `pasd`; is `past` meant?"));
+    assert!(refused(&["paper", "lst"]).contains("lst"));
+}
+
+#[test]
+fn a_check_fails_only_if_what_is_recorded_as_holding_does_not_hold() {
+    for (expected, status, code) in [
+        (">= 1", "holds", 0),
+        ("<= 0", "holds", 1),
+        ("<= 0", "does_not_hold", 0),
+        (">= 1", "does_not_hold", 0),
+    ] {
+        let folder = Folder::with(
+            &format!("{status}-{}", &expected[..1].replace(['<', '>'], "bound")),
+            expected,
+            status,
+        );
+        let output = run(&["paper", "check", "--ledger", &folder.path("")]);
+        assert_eq!(output.status.code(), Some(code), "{expected} {status}: {}", stderr(&output));
+        if code == 1 {
+            assert!(
+                stderr(&output).contains(
+                    "1 of 1 claims are recorded as holding and do not hold: quick-start/ring/slots"
+                )
+            );
+        }
+        let is_as_recorded = (expected == ">= 1") == (status == "holds");
+        assert_eq!(!stdout(&output).contains("recorded as"), is_as_recorded, "{}", stdout(&output));
+    }
+}
+
+#[test]
+fn json_is_an_object_a_claim_with_ten_fields() {
+    let folder = Folder::with("json", "<= 0", "does_not_hold");
+    let output = run(&["paper", "check", "--json", "--ledger", &folder.path("")]);
+    let line: serde_json::Value = serde_json::from_str(stdout(&output).trim()).expect("one object");
+    let keys: Vec<&String> = line.as_object().expect("an object").keys().collect();
+    let wanted =
+        ["id", "paper", "figure", "claim", "expected", "measured", "ci95", "status", "why", "habitat"];
+    assert_eq!(keys, wanted);
+    assert_eq!(line["id"], "quick-start/ring/slots");
+    assert_eq!(line["status"], "does_not_hold");
+    assert_eq!(line["habitat"], "simulator");
+    assert_eq!(line["why"], "because");
+    assert!(line["measured"].as_f64().is_some_and(|slots| slots >= 1.0));
+}
+
+#[test]
+fn a_report_and_a_record_are_written_whole() {
+    let folder = Folder::with("report", ">= 1", "holds");
+    let (report, records) = (folder.path("r.html"), folder.path("records"));
+    fs::create_dir(&records).expect("a folder");
+    let output =
+        run(&["paper", "check", "--ledger", &folder.path(""), "--report", &report, "--record", &records]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let html = fs::read_to_string(&report).expect("a report");
+    assert!(html.contains("1 claim: 1 holds") && html.contains("a &lt;slot&gt;"), "{html}");
+    assert!(!html.contains("<script") && !html.contains("http-equiv=\"refresh"), "the page needs no script");
+    let record: serde_json::Value = serde_json::from_str(
+        &fs::read_to_string(PathBuf::from(&records).join("quick-start.json")).expect("a record"),
+    )
+    .expect("JSON");
+    assert_eq!(record[0]["status"], "holds");
+    let line =
+        refused(&["paper", "check", "--ledger", &folder.path(""), "--report", &folder.path("no/where.html")]);
+    assert!(line.contains("--report"), "{line}");
+    let line =
+        refused(&["paper", "check", "--ledger", &folder.path(""), "--record", &folder.path("nowhere")]);
+    assert!(line.contains("--record: there is no folder"), "{line}");
+}
+
+#[test]
+fn a_fault_of_a_file_is_shown_at_its_place() {
+    let folder = Folder::with("fault", "about 1", "holds");
+    let output = run(&["paper", "list", "--ledger", &folder.path("")]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(said.starts_with("error: ") && said.contains("ring.toml:10:12\n"), "{said}");
+    assert!(said.contains("expected: `about 1` has no meaning; allowed are `<= X`"), "{said}");
+}
