@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use crate::expression::{Column, Expression, Given, Of, Operator};
 use crate::figure::Figure;
 use crate::model;
-use crate::runs::{Outcome, Outcomes, is_mixed, label};
+use crate::runs::{Outcome, Outcomes, label, population};
 use crate::value::{Value, binary, call};
 
 /// The results of a figure with one seed, at some of its points.
@@ -125,24 +125,8 @@ impl<'a> View<'a> {
 
     fn column(&self, column: &Column, of: &dyn Fn(&Json) -> f64) -> Result<Value, String> {
         match column.of {
-            Of::Run => Ok(self.over_points(|at| {
-                let is_it = |row: &&firstflight_report::Record| {
-                    label(row) == column.label && is_mixed(row) == column.mixed
-                };
-                let value = |outcome: &Outcome| {
-                    outcome.rows.iter().find(is_it).and_then(|row| row.get(&column.name)).map_or(f64::NAN, of)
-                };
-                let values: Vec<f64> = self.outcomes(at).map(value).collect();
-                mean_and_ci95(&values).map_or(f64::NAN, |(mean, _)| mean)
-            })),
-            Of::Flow => {
-                let key = (column.label.clone(), column.mixed, column.name.clone());
-                let sample = |at: usize| {
-                    let values = self.outcomes(at).filter_map(|outcome| outcome.flows.get(&key));
-                    values.flatten().map(of).collect()
-                };
-                Ok(Value::Samples(self.points().map(|at| (self.x(at), sample(at))).collect()))
-            }
+            Of::Run => self.rows(column, of),
+            Of::Flow => self.flows(column, of),
             Of::Series => {
                 let points: Vec<usize> = self.points().collect();
                 let [point] = points.as_slice() else {
@@ -157,6 +141,52 @@ impl<'a> View<'a> {
                 Ok(Value::Points(series.cloned().unwrap_or_default()))
             }
         }
+    }
+
+    /// A column of rows; over several runs its mean.
+    fn rows(&self, column: &Column, of: &dyn Fn(&Json) -> f64) -> Result<Value, String> {
+        let mut is_there = false;
+        let mut at_points = Vec::new();
+        for at in self.points() {
+            let mut values = Vec::new();
+            for outcome in self.outcomes(at) {
+                let rows = outcome.rows.iter().filter(|row| label(row) == column.label);
+                let row = chosen(column, rows.map(|row| (population(row), row)))?;
+                let value = row.and_then(|row| row.get(&column.name));
+                is_there |= value.is_some();
+                values.push(value.map_or(f64::NAN, of));
+            }
+            at_points.push((at, mean_and_ci95(&values).map_or(f64::NAN, |(mean, _)| mean)));
+        }
+        if !is_there && !at_points.is_empty() {
+            return Err(format!("no row of `{}` has a column `{}`", column.label, column.name));
+        }
+        let value = |at: usize| {
+            at_points.iter().find(|(point, _)| *point == at).map_or(f64::NAN, |(_, value)| *value)
+        };
+        Ok(self.over_points(value))
+    }
+
+    /// A column of flows; over several runs of all of them.
+    fn flows(&self, column: &Column, of: &dyn Fn(&Json) -> f64) -> Result<Value, String> {
+        let mut samples = Vec::new();
+        for at in self.points() {
+            let mut sample = Vec::new();
+            for outcome in self.outcomes(at) {
+                if !outcome.flow_columns.is_empty() && !outcome.flow_columns.contains(&column.name) {
+                    return Err(format!("no flow has a column `{}`", column.name));
+                }
+                let columns = outcome
+                    .flows
+                    .iter()
+                    .filter(|((label, _, name), _)| *label == column.label && *name == column.name);
+                let values =
+                    chosen(column, columns.map(|((_, population, _), values)| (population.clone(), values)))?;
+                sample.extend(values.into_iter().flatten().map(of));
+            }
+            samples.push((self.x(at), sample));
+        }
+        Ok(Value::Samples(samples))
     }
 
     fn model(&self, name: &str, cell: &str, given: &[(String, Given)]) -> Result<Value, String> {
@@ -201,4 +231,26 @@ impl<'a> View<'a> {
 
 fn number(json: &Json) -> f64 {
     json.as_f64().unwrap_or(f64::NAN)
+}
+
+/// Of what has the column's label, each with its population, that of the column's population. Without one it is what runs
+/// alone, or else the only one there is.
+fn chosen<T>(column: &Column, all: impl Iterator<Item = (String, T)>) -> Result<Option<T>, String> {
+    let mut all: Vec<(String, T)> = all.collect();
+    if let Some(wanted) = &column.population {
+        return Ok(all.into_iter().find(|(population, _)| population == wanted).map(|(_, one)| one));
+    }
+    if let Some(alone) = all.iter().position(|(population, _)| population.is_empty() || population == "only")
+    {
+        return Ok(Some(all.swap_remove(alone).1));
+    }
+    let Column { name, label, .. } = column;
+    match all.as_slice() {
+        [] | [_] => Ok(all.pop().map(|(_, one)| one)),
+        several => {
+            let shown: Vec<String> =
+                several.iter().map(|(population, _)| format!("`{name}[{label}, {population}]`")).collect();
+            Err(format!("{name}[{label}]: there are {}", shown.join(", ")))
+        }
+    }
 }

@@ -6,7 +6,7 @@
 //! expression = comparison { ("&" | "|") comparison }
 //! product    = signed { ("*" | "/") signed }
 //! signed     = [ "-" ] value
-//! value      = NUMBER[UNIT] | "text" | "axis" | "axis." KEY | COLUMN "[" LABEL [ ", mixed" ] "]"
+//! value      = NUMBER[UNIT] | "text" | "axis" | "axis." KEY | COLUMN "[" LABEL [ ", " POPULATION ] "]"
 //!            | "flow." COLUMN "[" LABEL "]" | "series." NAME "[" LABEL "]" | "model." MODEL "." CELL "(" [KEY "=" VALUE, …] ")"
 //!            | FUNCTION "(" expression, … ")" | "(" expression ")"
 //! ```
@@ -71,8 +71,8 @@ pub(crate) struct Column {
     pub(crate) name: String,
     /// The scheme's label.
     pub(crate) label: String,
-    /// Whether the population in which schemes are mixed is meant.
-    pub(crate) mixed: bool,
+    /// The population, as rows call it; `None` for the one in which all flows have the scheme, or the only one that has it.
+    pub(crate) population: Option<String>,
 }
 
 /// What rows are of.

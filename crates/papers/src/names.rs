@@ -45,9 +45,13 @@ pub(crate) fn label(found: &str, all: &[String]) -> Result<(), String> {
 }
 
 fn column_of(column: &Column, points: &Points) -> Result<(), (String, String)> {
-    let Column { of, name, label: found, mixed } = column;
-    let whole = if *mixed { format!("{found}, mixed") } else { found.clone() };
-    label(&whole, &points.labels()).map_err(|message| (found.clone(), message))?;
+    let Column { of, name, label: found, population } = column;
+    let is_mixed = population.as_deref() == Some("mixed");
+    let whole = if is_mixed { format!("{found}, mixed") } else { found.clone() };
+    // Which schemes the flows of a script have shows when it runs.
+    if !points.is_scripted {
+        label(&whole, &points.labels()).map_err(|message| (found.clone(), message))?;
+    }
     let known = match of {
         Of::Run | Of::Flow => self::column(name).is_some(),
         Of::Series => SERIES.iter().any(|series| series.name == name),

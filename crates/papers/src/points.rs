@@ -12,6 +12,8 @@ use crate::quantity;
 pub(crate) struct Points {
     /// The axes, in the order of the file.
     pub(crate) axes: Vec<Axis>,
+    /// Whether the flows of the scenario are listed, each with its scheme.
+    pub(crate) is_scripted: bool,
     /// The combinations, the last axis fastest. Without axes there is one.
     pub(crate) all: Vec<Point>,
 }
@@ -60,7 +62,8 @@ impl Points {
         };
         let runs = || self.all.iter().filter_map(|point| point.run.as_ref());
         runs().flat_map(|(_, choices)| choices).for_each(|choice| add(choice.name().to_owned()));
-        let is_mixed = |scenario: &Scenario| scenario.population.as_ref().is_some_and(|population| population.mixed);
+        let is_mixed =
+            |scenario: &Scenario| scenario.population.as_ref().is_some_and(|population| population.mixed);
         let mixed = runs().filter(|(scenario, _)| is_mixed(scenario)).flat_map(|(_, choices)| choices);
         mixed.for_each(|choice| add(format!("{}, mixed", choice.name())));
         labels
@@ -130,7 +133,8 @@ pub(crate) fn points(registry: Registry, text: &str, file: &FigureFile) -> Resul
         let run = if file.scenario.is_empty() { None } else { Some(reader.point(&axes, &places)?) };
         all.push(Point { places, run });
     }
-    let points = Points { axes, all };
+    let is_scripted = file.scenario.keys().any(|key| key.get_ref() == SCRIPT);
+    let points = Points { axes, is_scripted, all };
     let mut kinds = points
         .all
         .iter()
@@ -142,6 +146,9 @@ pub(crate) fn points(registry: Registry, text: &str, file: &FigureFile) -> Resul
     }
     Ok(points)
 }
+
+/// The key that lists flows.
+const SCRIPT: &str = "flow";
 
 struct Reader<'a> {
     registry: Registry,
@@ -255,7 +262,8 @@ impl Reader<'_> {
             let key = key_of(&written, error.line);
             self.at_key(&key, error.message)
         })?;
-        let Some((list, _)) = said.schemes else {
+        let is_scripted = table.contains_key(SCRIPT);
+        let Some((list, _)) = said.schemes.or_else(|| is_scripted.then(Default::default)) else {
             return Err(self.at_table(
                 "scenario",
                 "schemes: they are missing; a list is wanted, as in `[\"slow-start\"]`".into(),

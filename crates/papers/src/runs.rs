@@ -54,13 +54,18 @@ pub enum RunsError {
     Interrupted,
 }
 
+/// A column of flows: the scheme's label, the population and the column's name.
+pub(crate) type FlowKey = (String, String, String);
+
 /// The results of one scenario with one seed.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     /// A row for each scheme, and one for each scheme of a mixed population.
     pub(crate) rows: Vec<Record>,
-    /// The columns of the measured flows, by label, population and name.
-    pub(crate) flows: BTreeMap<(String, bool, String), Vec<Value>>,
+    /// The columns of the measured flows.
+    pub(crate) flows: BTreeMap<FlowKey, Vec<Value>>,
+    /// The names of the columns that flows have.
+    pub(crate) flow_columns: BTreeSet<String>,
     /// Values over time, by label, name and slot.
     pub(crate) series: BTreeMap<(String, String, u64), Vec<(f64, f64)>>,
 }
@@ -177,8 +182,9 @@ impl Task {
             let mut outcome = Outcome { rows: records(&rows)?, ..Outcome::default() };
             for flow in results.iter().flat_map(|result| &result.flows).filter(|flow| flow.measured == 1) {
                 let record = records(std::slice::from_ref(flow))?.pop().unwrap_or_default();
+                outcome.flow_columns.extend(record.keys().cloned());
                 for name in &self.need.flows {
-                    let key = (label(&record), is_mixed(&record), name.clone());
+                    let key = (label(&record), population(&record), name.clone());
                     let value = record.get(name).cloned().unwrap_or(Value::Null);
                     outcome.flows.entry(key).or_default().push(value);
                 }
@@ -219,7 +225,7 @@ pub(crate) fn label(record: &Record) -> String {
     firstflight_report::record::name(record)
 }
 
-/// Whether a row is of a mixed population.
-pub(crate) fn is_mixed(record: &Record) -> bool {
-    record.get("population").and_then(Value::as_str) == Some("mixed")
+/// What a row calls its population; empty if it is of none.
+pub(crate) fn population(record: &Record) -> String {
+    record.get("population").and_then(Value::as_str).unwrap_or_default().to_owned()
 }

@@ -155,22 +155,20 @@ impl Parser<'_> {
         } else {
             (Of::Run, name)
         };
-        let (label, mixed) = match label.rsplit_once(',') {
-            Some((label, population)) if population.trim() == "mixed" => (label.trim(), true),
-            Some((label, population)) if population.trim() == "only" => (label.trim(), false),
-            _ => (label, false),
-        };
-        let label = match (label, self.label) {
+        let (label, population) = split(label);
+        let (label, population) = match (label, self.label) {
             ("*", None) => {
                 let message =
                     "`[*]` stands for each scheme in a plot; the label of one scheme is wanted in a claim";
                 return Err(ExpressionError { message: message.to_owned(), from, to });
             }
-            ("*", Some(label)) | (label, _) => label,
+            // The scheme of a plot says its population itself.
+            ("*", Some(scheme)) if population.is_none() => split(scheme),
+            ("*", Some(scheme)) => (split(scheme).0, population),
+            (label, _) => (label, population),
         };
-        // A plot's label says the population itself.
-        let (label, mixed) = label.strip_suffix(", mixed").map_or((label, mixed), |label| (label, true));
-        Ok(Expression::Column(Column { of, name: name.to_owned(), label: label.to_owned(), mixed }))
+        let population = population.map(str::to_owned);
+        Ok(Expression::Column(Column { of, name: name.to_owned(), label: label.to_owned(), population }))
     }
 
     fn call(&mut self, name: &str, from: usize, to: usize) -> Result<Expression, ExpressionError> {
@@ -285,5 +283,15 @@ impl Parser<'_> {
             }
         };
         ExpressionError { message: format!("found {found}; {what} is wanted"), from, to }
+    }
+}
+
+/// The label of a scheme and the population behind it: `sack, mixed`, `sack, with past`.
+fn split(label: &str) -> (&str, Option<&str>) {
+    let is_population =
+        |text: &str| ["only", "mixed", "scripted"].contains(&text) || text.starts_with("with ");
+    match label.rsplit_once(',').map(|(label, population)| (label.trim(), population.trim())) {
+        Some((label, population)) if is_population(population) => (label, Some(population)),
+        _ => (label.trim(), None),
     }
 }
