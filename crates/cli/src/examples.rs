@@ -109,6 +109,14 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "paper",
+        &[
+            ("firstflight paper list", "The papers' figures, and how many of their claims hold."),
+            ("firstflight paper run rbp/figure-6", "The values of a figure, and its claims."),
+            ("firstflight paper check rbp/figure-6 --json", "What became of its claims, for a program."),
+        ],
+    ),
+    (
         "model",
         &[
             ("firstflight model", "The models that there are."),
