@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
-use firstflight::{Span, Time};
+use firstflight::{Rate, Span, Time};
 use firstflight_measure::PopulationResult;
 use firstflight_measure::ideal::ENDLESS;
 use firstflight_scenario::population::{ArrivalProcess, Population};
@@ -12,7 +12,8 @@ use firstflight_scenario::{
     Goal, Scenario, SchemeChoice, asks_routers, controller, probability, sender_config,
 };
 use firstflight_sim::{
-    Arrivals, Content, Ends, FlowId, Gap, LinkId, LinkSpec, Network, ParkingLot, Sim, Sizes, Ways,
+    Arrivals, Content, Discipline, Ends, FlowId, Gap, LinkId, LinkSpec, Network, ParkingLot, QueueLimit, Sim, Sizes,
+    Ways,
 };
 use rayon::prelude::*;
 
@@ -154,9 +155,11 @@ fn network(
 ) -> Result<Network<AnyScheme, AnyRestart, AnyLaw>, RunError> {
     let lot = ParkingLot {
         backbone: backbone(scenario, hosts.hops),
+        backbone_back: Some(backbone_back(scenario, hosts.hops)),
         hops: hosts.hops,
         hosts: hosts.each,
         edge: Some(edge(scenario)),
+        edge_down: scenario.receiver_access_rate.map(|rate| edge_down(scenario, rate)),
     };
     let mut links = lot.links();
     if mix.iter().any(|choice| asks_routers(scenario, choice)) {
@@ -210,8 +213,8 @@ fn processes(population: &Population) -> Vec<(Time, Gap, Option<u64>)> {
     }
 }
 
-/// A link between two routers, in either direction. It has the bottleneck's properties and an equal share of the
-/// propagation delay, rounded down to a nanosecond.
+/// A link between two routers, from the first router on. It has the bottleneck's properties and an equal share of the
+/// propagation delay of its direction, rounded down to a nanosecond.
 fn backbone(scenario: &Scenario, hops: u32) -> LinkSpec {
     LinkSpec {
         rates: scenario.rate_trace.clone(),
@@ -220,13 +223,40 @@ fn backbone(scenario: &Scenario, hops: u32) -> LinkSpec {
         policer: scenario.policer,
         loss: probability(scenario.loss),
         jitter: scenario.jitter.unwrap_or_default(),
-        ..LinkSpec::new(Some(scenario.rate), scenario.rtt / (2 * u64::from(hops.max(1))))
+        ..LinkSpec::new(Some(scenario.rate), scenario.onward_delay() / u64::from(hops.max(1)))
+    }
+}
+
+/// A link between two routers in the other direction. It is like [`backbone`] but for what the scenario says of the way back.
+fn backbone_back(scenario: &Scenario, hops: u32) -> LinkSpec {
+    let onward = backbone(scenario, hops);
+    let own_queue = scenario.path().reverse_queue;
+    let (queue, discipline) = match own_queue {
+        QueueLimit::Unlimited => (onward.queue, onward.discipline),
+        own => (own, Discipline::DropTail),
+    };
+    LinkSpec {
+        rate: Some(scenario.reverse_rate),
+        delay: scenario.back_delay() / u64::from(hops.max(1)),
+        queue,
+        discipline,
+        loss: if scenario.ack_loss.is_zero() { onward.loss } else { probability(scenario.ack_loss) },
+        ..onward
     }
 }
 
 /// A link between a host and its router. Its queue is unlimited, because it stands for the host's interface.
 fn edge(scenario: &Scenario) -> LinkSpec {
     LinkSpec::new(Some(scenario.access_rate), Span::ZERO)
+}
+
+/// A link from a router to a host of its own rate, with a queue like the bottleneck's, for a router holds it.
+fn edge_down(scenario: &Scenario, rate: Rate) -> LinkSpec {
+    LinkSpec {
+        queue: scenario.queue_limit(),
+        discipline: scenario.discipline(),
+        ..LinkSpec::new(Some(rate), Span::ZERO)
+    }
 }
 
 #[cfg(test)]

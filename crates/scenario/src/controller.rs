@@ -61,6 +61,7 @@ pub fn sender_config(scenario: &Scenario) -> Config {
         offload: linux.then(Offload::of_an_endless_buffer),
         mss: scenario.mss,
         sack: scenario.recovery.uses_sack(),
+        sack_blocks: scenario.sack_blocks,
         timestamps: scenario.timestamps,
         receive_buffer: scenario.rwnd.get(),
         ack_policy: scenario.ack,

@@ -107,6 +107,8 @@ pub struct Scenario {
     pub limit: Span,
     /// When the receiver acknowledges.
     pub ack: AckPolicy,
+    /// Whether the receiver reports SACK blocks where SACK was agreed on.
+    pub sack_blocks: bool,
     /// One avoidance law for all schemes, instead of each scheme's own.
     pub avoidance: Option<&'static str>,
     /// The loss recovery.
@@ -132,7 +134,8 @@ pub struct Scenario {
     /// The rate of each sender's access link: ten times the bottleneck's by default. Each sender has its own link, whose
     /// queue is unlimited.
     pub access_rate: Rate,
-    /// The rate of the reverse path: the access link's by default.
+    /// The rate of the reverse path: the access link's by default. Between hosts it is the rate from the last router to the
+    /// first: the bottleneck's by default.
     pub reverse_rate: Rate,
     /// The share of the base round-trip time on the reverse path: half by default.
     pub reverse_rtt_share: Decimal,
@@ -144,7 +147,7 @@ pub struct Scenario {
     pub qs_access: AccessRouters,
     /// The links between the two ends.
     pub topology: Topology,
-    /// The limit of each hop's queue on the reverse path; `None` never overflows.
+    /// The limit of each hop's queue on the reverse path; `None` never overflows. Between hosts `None` is the bottleneck's.
     pub reverse_queue: Option<QueueSize>,
     /// Random loss on the reverse path, at each hop.
     pub ack_loss: Decimal,
@@ -190,6 +193,7 @@ impl Default for Scenario {
             population: None,
             limit: Span::from_secs(50),
             ack: AckPolicy::Every,
+            sack_blocks: true,
             avoidance: Some("reno"),
             recovery: Recovery::default(),
             stack: Stack::default(),
@@ -228,7 +232,8 @@ const LARGEST_RWND: Bytes = Bytes::new(1 << 30);
 /// The default of `limit`: the longest time that a transfer may take.
 const LIMIT: Span = Span::from_secs(3600);
 
-const HALF: Decimal = Decimal::tenths(5);
+/// Half of the round trip each way.
+pub(crate) const HALF: Decimal = Decimal::tenths(5);
 
 impl Scenario {
     /// IP bytes of a full packet: the payload, 40 bytes of headers, and 12 more with timestamps.
@@ -240,6 +245,16 @@ impl Scenario {
     pub fn reverse_delay(&self) -> Span {
         let nanos = self.reverse_rtt_share.times(self.rtt.nanos()).unwrap_or(0);
         Span::from_nanos(nanos.min(self.rtt.nanos()))
+    }
+
+    /// The propagation delay between hosts from the first router to the last, where hosts are at both ends.
+    pub fn onward_delay(&self) -> Span {
+        if self.reverse_rtt_share == HALF { self.rtt / 2 } else { self.rtt - self.reverse_delay() }
+    }
+
+    /// The propagation delay between hosts from the last router to the first: as much as the other way unless a share is given.
+    pub fn back_delay(&self) -> Span {
+        if self.reverse_rtt_share == HALF { self.rtt / 2 } else { self.reverse_delay() }
     }
 
     /// Whether each transfer has a size.

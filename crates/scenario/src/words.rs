@@ -135,6 +135,19 @@ pub fn stack_if_not_rfc(stack: Stack) -> Option<&'static str> {
     (stack != Stack::default()).then(|| stack_name(stack))
 }
 
+const BLOCKS: [(&str, bool); 2] = [("sent", true), ("withheld", false)];
+
+/// The keywords of [`sack_blocks`].
+pub(crate) const BLOCK_NAMES: [&str; 2] = names(&BLOCKS);
+
+/// Reads whether the receiver reports SACK blocks.
+///
+/// # Errors
+/// A word that is neither.
+pub fn sack_blocks(text: &str) -> Result<bool, QuantityError> {
+    word(text, &BLOCKS, &[], "SACK blocks are `sent` or `withheld`")
+}
+
 const RTO_FLOORS: [(&str, Option<RtoFloor>); 3] =
     [("stack", None), ("timeout", Some(RtoFloor::Timeout)), ("variation", Some(RtoFloor::Variation))];
 

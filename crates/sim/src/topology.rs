@@ -162,27 +162,32 @@ pub fn in_a_row(path: &PathSpec, hops: u32, ways: &[(u32, u32)]) -> Topology {
 /// A row of routers with hosts at each of them. Flows between any two routers share the links that both cross.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParkingLot {
-    /// The description of each link between two routers, in either direction.
+    /// The description of each link between two routers, from the first router on.
     pub backbone: LinkSpec,
+    /// The description of each link between two routers in the other direction; `None` if both are alike.
+    pub backbone_back: Option<LinkSpec>,
     /// How many links there are in a row: one less than routers.
     pub hops: u32,
     /// Hosts at each router.
     pub hosts: u32,
-    /// The description of each link between a host and its router, in either direction; `None` puts hosts on their
-    /// routers.
+    /// The description of each link from a host to its router; `None` puts hosts on their routers.
     pub edge: Option<LinkSpec>,
+    /// The description of each link from a router to a host, where hosts have links; `None` if it is alike.
+    pub edge_down: Option<LinkSpec>,
 }
 
 impl ParkingLot {
     /// The links: the backbone from the first router to the last, the backbone back, and two for each host, to and from
     /// its router.
     pub fn links(&self) -> Vec<LinkSpec> {
+        let (hops, hosts) = (self.hops as usize, (self.hops as usize + 1) * self.hosts as usize);
+        let onward = std::iter::repeat_n(&self.backbone, hops);
+        let back = std::iter::repeat_n(self.backbone_back.as_ref().unwrap_or(&self.backbone), hops);
         let edges = self.edge.iter().flat_map(|edge| {
-            let count = 2 * (self.hops as usize + 1) * self.hosts as usize;
-            std::iter::repeat_n(edge.clone(), count)
+            let down = self.edge_down.as_ref().unwrap_or(edge);
+            std::iter::repeat_n([edge, down], hosts).flatten()
         });
-        let backbone = std::iter::repeat_n(self.backbone.clone(), 2 * self.hops as usize);
-        backbone.chain(edges).collect()
+        onward.chain(back).chain(edges).cloned().collect()
     }
 
     /// Which link of the row the link of this index is, and whether it is a host's: of a route across the whole row zero is the

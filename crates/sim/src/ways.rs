@@ -115,7 +115,14 @@ mod tests {
 
     fn lot(hops: u32, hosts: u32) -> ParkingLot {
         let link = LinkSpec::new(Some(Rate::from_bps(1_000_000)), Span::from_millis(1));
-        ParkingLot { backbone: link.clone(), hops, hosts, edge: Some(link) }
+        ParkingLot {
+            backbone: link.clone(),
+            backbone_back: None,
+            hops,
+            hosts,
+            edge: Some(link),
+            edge_down: None,
+        }
     }
 
     #[test]

@@ -177,6 +177,9 @@ pub struct Config {
     pub mss: u16,
     /// Whether to offer SACK.
     pub sack: bool,
+    /// Whether the receiver reports SACK blocks where SACK was agreed on. One that does not leaves a sender that counts on them with
+    /// duplicate ACKs alone.
+    pub sack_blocks: bool,
     /// Whether to offer timestamps (RFC 7323).
     pub timestamps: bool,
     /// Whether to negotiate and use ECN (RFC 3168).
@@ -242,6 +245,7 @@ impl Default for Config {
         Self {
             mss: 1460,
             sack: true,
+            sack_blocks: true,
             timestamps: false,
             ecn: false,
             window_scaling: true,

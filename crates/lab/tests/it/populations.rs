@@ -346,3 +346,67 @@ fn of_routers_in_a_row_those_that_take_part_are_counted_from_the_senders_links_o
     assert!(all > 50, "{all}");
     assert_eq!([granted("none"), granted("1"), granted("2"), granted("3")], [0, 0, 0, all]);
 }
+
+/// Two hosts at either end, all flows one way: a flow's path alone.
+const ONE_WAY: [(&str, &str); 9] = [
+    ("rate", "10mbit"),
+    ("rtt", "100ms"),
+    ("queue", "500p"),
+    ("topology", "dumbbell:hosts=2,ways=onward"),
+    ("access-rate", "100mbit"),
+    ("flows", "1"),
+    ("arrivals", "every:10s"),
+    ("size", "1MB"),
+    ("iw", "10p"),
+];
+
+#[test]
+fn a_flow_between_hosts_meets_the_way_back_that_a_race_meets() {
+    // Rate, queue and delay of either direction, and the link to the receiver: alone, a flow ends when it ends in a race over the same
+    // links. A host's access link is in both ways back of a population and in none of a race, so this one is fast.
+    for more in [
+        &[("reverse-rate", "100kbit")][..],
+        &[("reverse-rate", "50kbit"), ("reverse-queue", "5p")],
+        &[("reverse-rate", "200kbit"), ("reverse-rtt-share", "0.9")],
+        &[("reverse-rate", "10mbit"), ("receiver-access-rate", "4mbit")],
+        &[("reverse-rate", "10mbit"), ("receiver-access-rate", "4mbit"), ("queue", "20p")],
+    ] {
+        let fast = ("access-rate", "10gbit");
+        let between = scenario(&[&ONE_WAY[..], more, &[fast]].concat());
+        let (row, _) = one(&between, "slow-start");
+        let of_a_race = |option: &&(&str, &str)| !["topology", "flows", "arrivals"].contains(&option.0);
+        let options: Vec<_> = ONE_WAY.iter().filter(of_a_race).chain(more).chain([&fast]).copied().collect();
+        let alone = race(&scenario(&options), &choices("slow-start"), &How::default()).expect("a race");
+        let (found, wanted) =
+            (row.fct_mean_s.expect("it ends"), alone[0].rows[0].fct_s.flatten().expect("it ends"));
+        assert!((found / wanted - 1.0).abs() < 0.001, "{more:?}: {found} {wanted}");
+        assert_eq!(row.packets_lost, alone[0].rows[0].packets_lost, "{more:?}");
+    }
+}
+
+#[test]
+fn what_flows_in_the_other_direction_meet_is_the_reverse_rate() {
+    // Both ways: half of the flows send over the slow direction.
+    let (_, flows) = one(
+        &scenario(&[
+            ("rate", "20mbit"),
+            ("rtt", "20ms"),
+            ("topology", "dumbbell:hosts=4"),
+            ("flows", "40"),
+            ("arrivals", "every:20s"),
+            ("size", "1MB"),
+            ("reverse-rate", "2mbit"),
+        ]),
+        "slow-start",
+    );
+    let rates = |router: &str| {
+        let of = flows.iter().filter(|flow| flow.from.starts_with(router));
+        of.filter_map(|flow| flow.throughput_bps).collect::<Vec<_>>()
+    };
+    let (onward, back) = (rates("0/"), rates("1/"));
+    assert!(onward.len() > 5 && back.len() > 5, "{} {}", onward.len(), back.len());
+    assert!(
+        onward.iter().all(|rate| *rate > 8e6) && back.iter().all(|rate| *rate < 2e6),
+        "{onward:?} {back:?}"
+    );
+}

@@ -161,3 +161,20 @@ fn a_trace_of_linuxs_sender_replays_to_the_plans_that_were_made() {
         }
     }
 }
+
+#[test]
+fn a_receiver_that_withholds_sack_blocks_leaves_duplicate_acks_alone_to_tell_of_a_loss() {
+    let time = |options: Given<'_>| {
+        let path =
+            [("rate", "10mbit"), ("rtt", "100ms"), ("queue", "1bdp"), ("size", "3MB"), ("ack", "every")];
+        let row = run(&[&path[..], options].concat(), "slow-start")[0].rows[0].clone();
+        (row.fct_s.flatten().expect("it ends"), row.packets_lost)
+    };
+    let withheld = ("sack-blocks", "withheld");
+    for recovery in ["rack", "sack"].map(|recovery| ("recovery", recovery)) {
+        let ((with, lost), (without, _)) = (time(&[recovery]), time(&[recovery, withheld]));
+        assert!(lost > 20 && without > 1.2 * with, "{recovery:?}: {lost} lost, {without} {with}");
+    }
+    let newreno = ("recovery", "newreno");
+    assert_eq!(time(&[newreno]), time(&[newreno, withheld]), "it agrees on no SACK");
+}

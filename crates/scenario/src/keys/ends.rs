@@ -214,6 +214,19 @@ pub(super) const KEYS: &[Key] = &[
         ..END
     },
     Key {
+        name: "sack-blocks",
+        kind: Kind::Word(&words::BLOCK_NAMES),
+        placeholder: "WHAT",
+        help: "What the receiver says of data above a hole where SACK was agreed on",
+        default: Some("sent"),
+        examples: &["withheld"],
+        place: 52,
+        parse: |options, text| put(&mut options.plain.sack_blocks, words::sack_blocks(text)),
+        show: |path| (!path.sack_blocks).then(|| "withheld".to_owned()),
+        title: |path| (!path.sack_blocks).then(|| "a receiver without SACK blocks".to_owned()),
+        ..END
+    },
+    Key {
         name: "timestamps",
         kind: Kind::FLAG,
         help: "Use TCP timestamps, 12 bytes a packet",

@@ -9,7 +9,7 @@ use crate::kind::Kind;
 use crate::population;
 use crate::quantity::{self, show_bytes, show_rate, show_span};
 use crate::routers::{self, AccessRouters, QuickStartRouter};
-use crate::scenario::Goal;
+use crate::scenario::{Goal, HALF};
 use crate::topology::{self, Topology};
 use crate::words::{self, Packet};
 
@@ -36,8 +36,8 @@ const fn never(other: &'static str, why: &'static str) -> Exclusion {
     Exclusion { other, why, except: &[] }
 }
 
-/// Excludes `flows`, because a population has no separate reverse path.
-const BOTH_WAYS: Exclusion = never("flows", "the links between hosts are alike in both directions");
+/// Excludes `flows`, because ACKs and data of a population share every link.
+const BOTH_WAYS: Exclusion = never("flows", "the flows' ACKs and data share the links between hosts");
 
 fn or_none(span: Option<Span>) -> String {
     span.map_or_else(|| "none".to_owned(), show_span)
@@ -323,40 +323,42 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "receiver-access-rate",
         kind: Kind::Rate,
-        help: "Rate of the receiver's access link, behind the last bottleneck and with a queue like its, or none",
+        help: "Rate of each receiver's access link, behind the last bottleneck and with a queue like its, or none, which is no \
+               such link; with --flows of the link to each host, none being the access rate and no queue that overflows",
         default: Some("none"),
         examples: &["50mbit"],
-        excludes: &[BOTH_WAYS],
         real: true,
         place: 46,
         parse: |options, text| put(&mut options.plain.receiver_access_rate, read::rate_or_none(text)),
         show: |path| path.receiver_access_rate.map(show_rate),
         title: |path| {
             let rate = path.receiver_access_rate?;
-            Some(format!("receiver's access link of {}", quantity::humane_rate(rate)))
+            let link = if path.population.is_some() { "links to hosts" } else { "receiver's access link" };
+            Some(format!("{link} of {}", quantity::humane_rate(rate)))
         },
         ..PATH
     },
     Key {
         name: "reverse-rate",
         kind: Kind::Rate,
-        help: "Rate of the reverse path",
-        unset: "the access rate",
+        help: "Rate of the reverse path; with --flows of the links from the last router to the first",
+        unset: "the access rate, or with --flows the bottleneck's",
         examples: &["1mbit"],
-        excludes: &[BOTH_WAYS],
         real: true,
         place: 31,
         parse: |options, text| set(&mut options.reverse_rate, quantity::rate(text)),
-        show: |path| path.population.is_none().then(|| show_rate(path.reverse_rate)),
+        show: |path| {
+            let is_own = path.population.is_none() || path.reverse_rate != path.rate;
+            is_own.then(|| show_rate(path.reverse_rate))
+        },
         ..PATH
     },
     Key {
         name: "reverse-queue",
         kind: Kind::Text("SIZE"),
-        help: "Queue of the reverse path: 100p, 64kB, or none, which never overflows",
+        help: "Queue of the reverse path: 100p, 64kB, or none, which never overflows; with --flows none is as --queue",
         default: Some("none"),
         examples: &["100p", "64kB"],
-        excludes: &[BOTH_WAYS],
         real: true,
         place: 41,
         parse: |options, text| put(&mut options.plain.reverse_queue, read::reverse_queue(text)),
@@ -369,11 +371,13 @@ pub(super) const KEYS: &[Key] = &[
         help: "Share of the base RTT on the reverse path, from 0 to 1",
         default: Some("0.5"),
         examples: &["0.25"],
-        excludes: &[BOTH_WAYS],
         real: true,
         place: 32,
         parse: |options, text| put(&mut options.plain.reverse_rtt_share, quantity::fraction(text)),
-        show: |path| path.population.is_none().then(|| path.reverse_rtt_share.to_string()),
+        show: |path| {
+            let share = path.reverse_rtt_share;
+            (path.population.is_none() || share != HALF).then(|| share.to_string())
+        },
         ..PATH
     },
     Key {
@@ -392,10 +396,9 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "ack-loss",
         kind: Kind::Share,
-        help: "Random loss on each link of the reverse path, such as 2%",
+        help: "Random loss on each link of the reverse path, such as 2%; with --flows 0 is as --loss",
         default: Some("0"),
         examples: &["0.2"],
-        excludes: &[BOTH_WAYS],
         real: true,
         place: 45,
         parse: |options, text| put(&mut options.plain.ack_loss, read::loss(text)),
@@ -516,8 +519,8 @@ pub(super) const KEYS: &[Key] = &[
         kind: Kind::Text("LINKS"),
         help: "Links: single, or parking-lot:hops=N[,cross=each|through|HOP], bottlenecks in a row that share --rtt, \
                each as --rate, --queue and the like say, with its own --cross (each), or all with one; for --flows \
-               dumbbell:hosts=N or parking-lot:hops=N,hosts=N, alike in both directions, with ways=onward if all flows \
-               go one way",
+               dumbbell:hosts=N or parking-lot:hops=N,hosts=N, alike in both directions unless --reverse-rate and the like \
+               say otherwise, with ways=onward if all flows go one way",
         default: Some("single"),
         examples: &["parking-lot:hops=3,cross=through"],
         real: true,

@@ -147,7 +147,11 @@ impl Scenario {
             rwnd: options.rwnd.map_or(Ok(base.rwnd), |amount| in_bytes("rwnd", amount))?,
             min_rto: options.min_rto.unwrap_or(stack.min_rto()),
             access_rate,
-            reverse_rate: options.reverse_rate.unwrap_or(access_rate),
+            reverse_rate: options.reverse_rate.unwrap_or(if population.is_some() {
+                rate
+            } else {
+                access_rate
+            }),
             ..plain.clone()
         };
         scenario.check()?;
@@ -195,6 +199,10 @@ impl Scenario {
         });
         if writes > MOST_WRITES {
             return Err(ScenarioFault::TooManyWrites { writes }.of("app"));
+        }
+        if self.population.is_some() && self.rate_trace.is_some() && self.reverse_rate != self.rate {
+            let why = "between hosts a trace is of both directions";
+            return Err(ScenarioFault::Excluded { other: "rate-trace", why }.of("reverse-rate"));
         }
         self.ends()?;
         self.begins_before_the_end()?;

@@ -153,15 +153,7 @@ fn flows_between_hosts_have_no_cross_traffic_and_time_to_come() {
         (Some(Span::ZERO), Span::from_secs(3700))
     );
     assert_eq!(resolve(("cross", "none")), resolve(("seed", "1")));
-    for (key, value) in [
-        ("cross", "1mbit"),
-        ("rounds", "3"),
-        ("app", "64kB,1s"),
-        ("reverse-rate", "1mbit"),
-        ("reverse-queue", "10p"),
-        ("reverse-rtt-share", "0.4"),
-        ("ack-aggregation", "4"),
-    ] {
+    for (key, value) in [("cross", "1mbit"), ("rounds", "3"), ("app", "64kB,1s"), ("ack-aggregation", "4")] {
         let error = resolve((key, value)).expect_err(key).to_string();
         assert!(error.starts_with(&format!("{key}: it and flows exclude each other")), "{error}");
     }
@@ -343,17 +335,25 @@ fn flows_that_end_at_one_receiver_do_not_share_a_receivers_link() {
 }
 
 #[test]
-fn a_loss_of_acks_of_nothing_excludes_nothing() {
-    let many = |loss| {
+fn a_trace_between_hosts_is_of_both_directions_and_nothing_else_is() {
+    let many = |key, value| {
         resolve(&[
             ("rate", "20mbit"),
             ("rtt", "40ms"),
             ("size", "30kB"),
             ("flows", "5"),
             ("topology", "dumbbell:hosts=4"),
-            ("ack-loss", loss),
+            ("rate-trace", "0s=10mbit,1s=20mbit"),
+            (key, value),
         ])
     };
-    assert_eq!(many("0").err(), None);
-    assert!(many("2%").is_err());
+    for (key, value) in [("ack-loss", "2%"), ("reverse-queue", "10p"), ("reverse-rtt-share", "0.2")] {
+        let path = many(key, value).expect(key);
+        assert!(path.settings().contains(&(key, value.replace("2%", "0.02"))), "{key}");
+    }
+    let error = many("reverse-rate", "5mbit").expect_err("two directions").to_string();
+    assert!(
+        error.starts_with("reverse-rate: it and rate-trace exclude each other: between hosts"),
+        "{error}"
+    );
 }

@@ -60,7 +60,9 @@ impl Scenario {
 
     /// The reverse path in words, if it is slower than the bottleneck or its queue is limited.
     fn describe_reverse(&self) -> String {
-        let rate = Some(self.reverse_rate).filter(|rate| *rate < self.rate);
+        let is_told =
+            self.reverse_rate < self.rate || self.population.is_some() && self.reverse_rate != self.rate;
+        let rate = Some(self.reverse_rate).filter(|_| is_told);
         let rate = rate.map(|rate| format!(", {} back", quantity::humane_rate(rate)));
         let queue = self.reverse_queue.map(|queue| match queue {
             QueueSize::Packets(packets) => format!(", queue back of {}", some_packets(packets)),
@@ -121,7 +123,7 @@ impl Scenario {
             Some(Batch::Every(span)) => format!(", ACKs released every {}", quantity::humane_span(span)),
             Some(Batch::Of { packets, .. }) => format!(", ACKs released {packets} at a time"),
         };
-        let back = if self.population.is_some() { String::new() } else { self.describe_reverse() };
+        let back = self.describe_reverse();
         let titles = keys().filter_map(|key| (key.title)(self));
         let more = titles.fold(String::new(), |more, title| more + ", " + &title);
         let jitter = self.jitter.map_or_else(String::new, |jitter| {

@@ -308,7 +308,7 @@ fn network() -> impl Strategy<Value = Net> {
             ..LinkSpec::new(Some(path.rate), path.forward_delay)
         };
         let edge = path.access_rate.map(|rate| LinkSpec::new(Some(rate), Span::from_nanos(1_003)));
-        let lot = ParkingLot { backbone: link, hops, hosts, edge };
+        let lot = ParkingLot { backbone: link, backbone_back: None, hops, hosts, edge, edge_down: None };
         let ends = (0..=hops)
             .flat_map(|to| [((0, 0), (to, hosts - 1)), ((to, 0), (0, hosts - 1)), ((hops, 0), (to, 0))]);
         let routes: Vec<_> = ends.filter_map(|(from, to)| lot.route(from, to)).collect();
@@ -374,6 +374,8 @@ fn nothing_is_let_in_ahead_of_a_request_for_quick_start() {
         hops: 1,
         hosts: 1,
         edge: Some(link(4_000_019, 1_003)),
+        backbone_back: None,
+        edge_down: None,
     };
     let route = lot.route((0, 0), (1, 0)).expect("two hosts");
     let mut network = Network::new(lot.links());

@@ -209,7 +209,14 @@ fn an_on_off_source_sends_its_rate_while_it_is_on_and_says_so() {
 fn a_parking_lot_routes_along_the_row_and_back() {
     let backbone = LinkSpec::new(Some(mbps(20)), Span::from_millis(20));
     let edge = LinkSpec::new(Some(mbps(50)), Span::ZERO);
-    let lot = ParkingLot { backbone: backbone.clone(), hops: 10, hosts: 6, edge: Some(edge) };
+    let lot = ParkingLot {
+        backbone: backbone.clone(),
+        hops: 10,
+        hosts: 6,
+        edge: Some(edge),
+        backbone_back: None,
+        edge_down: None,
+    };
     assert_eq!(lot.links().len(), 20 + 2 * 11 * 6);
     let ids = |links: &[LinkId]| links.iter().map(|link| link.0).collect::<Vec<_>>();
     let route = lot.route((2, 3), (4, 1)).expect("two routers");
@@ -221,7 +228,7 @@ fn a_parking_lot_routes_along_the_row_and_back() {
     for (from, to) in [((0, 0), (0, 1)), ((11, 0), (0, 0)), ((0, 6), (1, 0))] {
         assert_eq!(lot.route(from, to), None);
     }
-    let bare = ParkingLot { edge: None, hosts: 1, hops: 3, backbone };
+    let bare = ParkingLot { edge: None, hosts: 1, hops: 3, backbone, backbone_back: None, edge_down: None };
     let through = bare.through().expect("a row");
     assert_eq!((ids(&through.forward), ids(&through.reverse)), (vec![0, 1, 2], vec![5, 4, 3]));
 }
@@ -230,8 +237,14 @@ fn a_parking_lot_routes_along_the_row_and_back() {
 fn the_flow_through_a_parking_lot_gets_less_than_those_of_one_hop() {
     let backbone =
         LinkSpec { queue: QueueLimit::Packets(50), ..LinkSpec::new(Some(mbps(10)), Span::from_millis(10)) };
-    let lot =
-        ParkingLot { backbone, hops: 3, hosts: 2, edge: Some(LinkSpec::new(Some(mbps(100)), Span::ZERO)) };
+    let lot = ParkingLot {
+        backbone,
+        hops: 3,
+        hosts: 2,
+        edge: Some(LinkSpec::new(Some(mbps(100)), Span::ZERO)),
+        backbone_back: None,
+        edge_down: None,
+    };
     let mut network = Net::new(lot.links());
     network.add(bulk(&lot.through().expect("a row")));
     for hop in 0..3 {
@@ -251,7 +264,8 @@ fn the_flow_through_a_parking_lot_gets_less_than_those_of_one_hop() {
 fn dumbbell(ways: fn(ParkingLot) -> Ways) -> Net {
     let edge = LinkSpec::new(Some(mbps(50)), Span::ZERO);
     let backbone = LinkSpec::new(Some(mbps(20)), Span::from_millis(20));
-    let lot = ParkingLot { backbone, hops: 1, hosts: 20, edge: Some(edge) };
+    let lot =
+        ParkingLot { backbone, hops: 1, hosts: 20, edge: Some(edge), backbone_back: None, edge_down: None };
     let mut network = Net::new(lot.links());
     let content = Content::Transfer(Sizes::Fixed(9_600));
     network.arrivals.push(Arrivals { ways: ways(lot), ..arrivals(Vec::new(), content, 50) });

@@ -36,6 +36,7 @@ pub(super) struct Offer {
     mss: u16,
     window_scale: Option<u8>,
     sack: bool,
+    sack_blocks: bool,
     timestamps: bool,
     window_scaling: bool,
     ecn: bool,
@@ -52,6 +53,7 @@ impl Offer {
             mss: config.mss,
             window_scale: config.window_scale,
             sack: config.sack,
+            sack_blocks: config.sack_blocks,
             timestamps: config.timestamps,
             window_scaling: config.window_scaling,
             ecn: config.ecn,
@@ -175,7 +177,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let stamps = if self.options.timestamps { TIMESTAMPS } else { 0 };
         let payload = if self.offer.options_in_mss { mss.saturating_sub(stamps).max(1) } else { mss };
         let scale = if self.options.scaling { self.own_scale() } else { 0 };
-        self.receiver.establish(mss, self.options.sack, scale);
+        self.receiver.establish(mss, self.options.sack && self.offer.sack_blocks, scale);
         // The window of a SYN is never scaled (RFC 7323 section 2.2).
         let window = if segment.flags.has(Flags::SYN) {
             u64::from(segment.window)

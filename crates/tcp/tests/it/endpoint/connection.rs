@@ -497,10 +497,11 @@ proptest! {
             AckPolicy::Every, AckPolicy::Delayed, AckPolicy::Linux, AckPolicy::FreeBsd, AckPolicy::WindowsXp,
         ]),
         timestamps: bool,
+        sack_blocks: bool,
         jitter in 0u64..40,
     ) {
         let config = Config {
-            recovery, timestamps, ack_policy: policy, sack: recovery.uses_sack(),
+            recovery, timestamps, sack_blocks, ack_policy: policy, sack: recovery.uses_sack(),
             min_rto: Span::from_millis(200), ..config()
         };
         let mut line = line(&config);
