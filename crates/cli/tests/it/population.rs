@@ -75,7 +75,7 @@ fn what_makes_no_sense_is_refused_by_name() {
     assert!(refuse(&["--report", "x.html"]).contains("--report: it is of one measured flow"));
     assert!(refuse(&["--cross", "1mbit"]).contains("cross: it and flows exclude each other"));
     assert!(refuse(&["--rounds", "3"]).contains("rounds: it and flows exclude each other"));
-    assert!(refuse(&["--reverse-rate", "1mbit"]).contains("alike in both directions"));
+    assert!(refuse(&["--ack-aggregation", "4"]).contains("share the links between hosts"));
     assert!(refuse(&["--arrivals", "poisson"]).contains("`poisson:20`"));
     let alone = |more: &[&str]| refused(&[&["race", "--rate", "1mbit"][..], more].concat());
     assert!(alone(&["--mixed"]).contains("mixed: there is no population"));

@@ -486,7 +486,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "qs-router",
         kind: Kind::Text("SETTINGS"),
-        help: "What those routers do before links between routers, any of: threshold=95%,interval=100ms,estimator=interval|ewma|peak,weight=10%, \
+        help: "What those routers do before links between routers, any of: threshold=95%,interval=100ms, estimator=interval|ewma|peak,weight=10%, \
                intervals=N,reduction=yes|no,rtt-max=500ms or slots=N,ring=oldest|sum",
         unset: "the first of each; peak over rtt-max",
         examples: &[
