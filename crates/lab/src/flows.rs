@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
-use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{Rate, Time};
 use firstflight_measure::arithmetic::{bps, ratio, seconds};
 use firstflight_measure::{FlowRow, PopulationRow, Quantile, VERSION, Windows, quantile};
 use firstflight_scenario::{Scenario, SchemeChoice, asks_routers, words};
-use firstflight_sim::{FlowId, FlowStats, HostName, LinkId, LinkSpec, Sim, Ways};
+use firstflight_sim::{FlowId, FlowStats, HostName, LinkId, LinkSpec, Ways};
 
 use crate::census::{Census, Counts, QuickStart};
 use crate::meter::Meter;
+use crate::run::AnySim;
 
 /// A finished run.
-pub(crate) struct Run<'a> {
+pub(crate) struct Run<'a, W = Census> {
     pub(crate) seed: u64,
     pub(crate) mix: &'a [SchemeChoice],
     pub(crate) ways: Option<Ways>,
@@ -23,7 +23,7 @@ pub(crate) struct Run<'a> {
     pub(crate) links: Vec<LinkSpec>,
     pub(crate) bottlenecks: Vec<LinkId>,
     pub(crate) meter: Meter,
-    pub(crate) sim: Sim<AnyScheme, AnyRestart, AnyLaw, Census>,
+    pub(crate) sim: AnySim<W>,
 }
 
 impl Run<'_> {

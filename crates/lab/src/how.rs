@@ -8,6 +8,23 @@ use crate::error::RunError;
 /// Makes the tap of one run; `None` if there is none.
 pub type MakeTap<'a> = &'a (dyn Fn(&SchemeChoice, u64) -> std::io::Result<Option<Box<dyn Tap>>> + Sync);
 
+/// A measured flow of a population.
+#[derive(Clone, Copy, Debug)]
+pub struct PopulationFlow<'a> {
+    /// The scheme of the flow.
+    pub choice: &'a SchemeChoice,
+    /// Whether the population mixes schemes.
+    pub mixed: bool,
+    /// The seed of the run.
+    pub seed: u64,
+    /// The number of the flow, by arrival from zero.
+    pub flow: u32,
+}
+
+/// Makes the tap of one flow of a population; `None` if there is none.
+pub type MakeFlowTap<'a> =
+    &'a (dyn Fn(PopulationFlow<'_>) -> std::io::Result<Option<Box<dyn Tap>>> + Sync);
+
 /// Receives the recording of a finished run, on the thread that made it. Runs finish in any order.
 pub type TakeRecording<'a> = &'a (dyn Fn(&Recording) + Sync);
 
@@ -24,6 +41,8 @@ pub struct How<'a> {
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
     /// Makes captures and event logs.
     pub tap: MakeTap<'a>,
+    /// Makes captures and logs of a population's flows; `None` if no flow has any.
+    pub flow_tap: Option<MakeFlowTap<'a>>,
 }
 
 impl Default for How<'_> {
@@ -34,6 +53,7 @@ impl Default for How<'_> {
             progress: &|_, _, _| {},
             interrupted: &|| false,
             tap: &|_, _| Ok(None),
+            flow_tap: None,
         }
     }
 }

@@ -32,11 +32,12 @@ mod saved;
 pub mod score;
 mod seed_runs;
 mod sweep;
+mod tapped;
 mod warm_up;
 
 pub use build_network::flow_start;
 pub use error::RunError;
-pub use how::{How, MakeTap, TakeRecording};
+pub use how::{How, MakeFlowTap, MakeTap, PopulationFlow, TakeRecording};
 pub use populations::populations;
 pub use race::race;
 pub use reference::{population_references, references};

@@ -343,6 +343,8 @@ impl Recorder for Observer {
             self.draw(at, &snapshot());
         }
         if let Some(tap) = self.tap.as_mut().filter(|tap| tap.wants_state()) {
+            let delivered = self.evidence.recording.delivered.last().map_or(0, |(_, bytes)| *bytes);
+            tap.surroundings(delivered, self.surroundings.longest_queue());
             tap.state(at, &snapshot());
         }
     }
@@ -423,7 +425,7 @@ fn delays(snapshot: &Snapshot) -> String {
 
 /// Converts sequence numbers of 32 bits to offsets in the stream.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sequence {
+pub(crate) struct Sequence {
     /// The sequence number of the first payload byte.
     first: u32,
     /// The largest offset sent so far.
@@ -432,7 +434,7 @@ struct Sequence {
 
 impl Sequence {
     /// The offset of a segment that leaves.
-    fn sent(&mut self, segment: &Segment) -> u64 {
+    pub(crate) fn sent(&mut self, segment: &Segment) -> u64 {
         if segment.flags.has(Flags::SYN) {
             self.first = segment.seq.wrapping_add(1);
             return 0;
@@ -450,7 +452,7 @@ impl Sequence {
 
     /// The offset that `number` names: the one nearest to what was sent last.
     #[expect(clippy::cast_possible_truncation, reason = "sequence numbers are offsets modulo 2^32")]
-    fn offset(&self, number: u32) -> u64 {
+    pub(crate) fn offset(&self, number: u32) -> u64 {
         let from_last = number.wrapping_sub(self.first).wrapping_sub(self.last as u32).cast_signed();
         self.last.saturating_add_signed(i64::from(from_last))
     }

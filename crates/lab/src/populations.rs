@@ -12,8 +12,8 @@ use firstflight_scenario::{
     Goal, Scenario, SchemeChoice, asks_routers, controller, probability, sender_config,
 };
 use firstflight_sim::{
-    Arrivals, Content, Discipline, Ends, FlowId, Gap, LinkId, LinkSpec, Network, ParkingLot, QueueLimit, Sim, Sizes,
-    Ways,
+    Arrivals, Content, Discipline, Ends, FlowId, Gap, LinkId, LinkSpec, Network, ParkingLot, QueueLimit, Recorder, Sim,
+    Sizes, Ways,
 };
 use rayon::prelude::*;
 
@@ -22,7 +22,8 @@ use crate::error::RunError;
 use crate::flows::{Run, flow_rows, row};
 use crate::how::{How, kept, pool};
 use crate::meter::Meter;
-use crate::run::SLICE;
+use crate::run::{AnySim, SLICE};
+use crate::tapped::TappedFlows;
 
 /// Runs a population of each of `choices`, and a mixed one if the scenario asks for it. Each is run `scenario.runs` times,
 /// with the seeds from `scenario.seed` on. All populations have the same flows for a seed.
@@ -52,7 +53,7 @@ pub fn populations(
     let total = tasks.len() as u64;
     let done = AtomicU64::new(0);
     let one = |&(group, seed): &(usize, u64)| {
-        let run = run(scenario, population, groups[group], seed, &|| (how.interrupted)())?;
+        let run = run(scenario, population, groups[group], seed, how)?;
         let over = done.fetch_add(1, Ordering::Relaxed) + 1;
         (how.progress)(over, total, groups[group].first().map_or("", SchemeChoice::name));
         let of = |place: usize| {
@@ -87,11 +88,37 @@ fn run<'a>(
     population: &Population,
     mix: &'a [SchemeChoice],
     seed: u64,
-    interrupted: &dyn Fn() -> bool,
+    how: &How<'_>,
 ) -> Result<Run<'a>, RunError> {
     let Topology::Hosts(hosts) = scenario.topology else { return Err(RunError::NoPopulation) };
     let network = network(scenario, population, hosts, mix)?;
-    let mut sim = Sim::new(&network, seed, Census::new(scenario.mss.into()))?;
+    let census = Census::new(scenario.mss.into());
+    let Some(make) = how.flow_tap else {
+        let sim = Sim::new(&network, seed, census)?;
+        return follow(scenario, (population, hosts, mix), seed, network, sim, how);
+    };
+    let tapped = TappedFlows::new(make, mix, seed, 2 * hosts.hops);
+    let sim = Sim::new(&network, seed, (census, tapped))?;
+    let Run { measured, end, links, bottlenecks, ways, meter, sim, .. } =
+        follow(scenario, (population, hosts, mix), seed, network, sim, how)?;
+    let mut taps = None;
+    let sim = sim.watched_by(|(census, tapped)| {
+        taps = Some(tapped);
+        census
+    });
+    taps.map_or(Ok(()), TappedFlows::finish)?;
+    Ok(Run { seed, mix, ways, measured, end, links, bottlenecks, meter, sim })
+}
+
+/// Runs a population until it is over.
+fn follow<'a, W: Recorder>(
+    scenario: &Scenario,
+    (population, hosts, mix): (Population, Hosts, &'a [SchemeChoice]),
+    seed: u64,
+    network: Network<AnyScheme, AnyRestart, AnyLaw>,
+    mut sim: AnySim<W>,
+    how: &How<'_>,
+) -> Result<Run<'a, W>, RunError> {
     let end = Time::ZERO + scenario.limit;
     let warm = Time::ZERO + population.warm_up;
     let mut measured = 0..0;
@@ -99,7 +126,7 @@ fn run<'a>(
     let mut meter = Meter::new(scenario, Time::ZERO);
     meter.read(&sim, reached);
     while reached < end {
-        if interrupted() {
+        if (how.interrupted)() {
             return Err(RunError::Interrupted);
         }
         reached = (reached + SLICE).min(end);
@@ -261,8 +288,6 @@ fn edge_down(scenario: &Scenario, rate: Rate) -> LinkSpec {
 
 #[cfg(test)]
 mod tests {
-    use firstflight_sim::Recorder;
-
     use super::*;
     use firstflight_scenario::{parse_choices, parse_file};
 

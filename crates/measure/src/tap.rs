@@ -37,6 +37,12 @@ pub trait Tap: Send {
         let _ = (at, snapshot);
     }
 
+    /// What surrounds the flow just before [`Tap::state`]: payload bytes that its receiver has in order, and packets that
+    /// wait at its bottleneck; of several, where most do.
+    fn surroundings(&mut self, delivered: u64, queue: u32) {
+        let _ = (delivered, queue);
+    }
+
     /// The run is over.
     ///
     /// # Errors

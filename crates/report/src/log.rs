@@ -8,6 +8,7 @@ mod flow;
 mod names;
 mod naming;
 mod qlog;
+mod series;
 mod taps;
 
 pub use captures::Captures;
@@ -15,4 +16,5 @@ pub use events::Events;
 pub use flow::LoggedFlow;
 pub use names::{origin_name, phase_name};
 pub use qlog::Qlog;
+pub use series::{SERIES_COLUMNS, Series, SeriesRun};
 pub use taps::{Folders, Taps};

@@ -30,6 +30,18 @@ pub trait Recorder {
         (None::<&mut ()>, None::<&mut ()>)
     }
 
+    /// A flow arrived: the `choice`-th of its process's mix, whose client sends over `forward`. Flows of the network's
+    /// description are not told of.
+    fn flow_arrived(&mut self, at: Time, flow: FlowId, choice: u32, forward: &[LinkId]) {
+        let (first, second) = self.inner();
+        if let Some(inner) = first {
+            inner.flow_arrived(at, flow, choice, forward);
+        }
+        if let Some(inner) = second {
+            inner.flow_arrived(at, flow, choice, forward);
+        }
+    }
+
     /// A TCP host sent a packet. `number` counts the packets of this host from zero. `sent` is the sender's record of
     /// the data, if the packet has data.
     #[inline(always)]

@@ -285,6 +285,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
                 controller: ends.controller.clone(),
                 application: Application::Sized(arrived.bytes),
             };
+            self.recorder.flow_arrived(self.now, id, arrived.choice, &route.forward);
             let mut tcp = Box::new(TcpFlow::new(id, &tcp, self.seed));
             tcp.on_timer(self.now, Role::Client, &mut self.fabric, &mut self.recorder);
             self.flows.push(Hosts::Tcp(tcp));

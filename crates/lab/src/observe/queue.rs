@@ -12,7 +12,7 @@ pub(super) struct QueueWatch {
     /// Whether the series for figures is recorded.
     pub(super) full: bool,
     /// The number of waiting packets, and since when. That instant is no earlier than the flow's start.
-    packets: u32,
+    pub(super) packets: u32,
     since: u64,
     /// The most packets that waited.
     pub(super) peak: u32,

@@ -29,6 +29,11 @@ impl Surroundings {
         &self.offered
     }
 
+    /// The most packets that wait at a bottleneck now.
+    pub(super) fn longest_queue(&self) -> u32 {
+        self.queues.iter().map(|queue| queue.packets).max().unwrap_or(0)
+    }
+
     #[inline(never)]
     fn queue_of_many(&mut self, at: Time, link: LinkId, packets: u32) {
         if let Some(queue) = self.queues.iter_mut().find(|queue| queue.link == link) {

@@ -179,7 +179,7 @@ proptest! {
         let options: Given = options.into_iter().chain(cross).chain([("limit", "100s".to_owned())]).collect();
         let path = scenario(&options);
         let choice = parse_choices(scheme).expect("a scheme").remove(0);
-        let Outcome { evidence, cross } = run(&path, &choice, path.seed, false, None, &|| false).expect("a run");
+        let Outcome { evidence, cross, .. } = run(&path, &choice, path.seed, false, None, &|| false).expect("a run");
         let Goal::Size(size) = path.goal else { return Err(TestCaseError::fail("no size")) };
         if let Some(end) = evidence.finished_at {
             let packet = u64::from(path.packet());

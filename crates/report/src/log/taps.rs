@@ -120,6 +120,10 @@ impl Tap for All {
         self.taps.iter_mut().filter(|tap| tap.wants_state()).for_each(|tap| tap.state(at, snapshot));
     }
 
+    fn surroundings(&mut self, delivered: u64, queue: u32) {
+        self.taps.iter_mut().for_each(|tap| tap.surroundings(delivered, queue));
+    }
+
     fn finish(&mut self) -> io::Result<()> {
         for tap in &mut self.taps {
             keep(&self.failure, tap.finish());
