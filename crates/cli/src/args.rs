@@ -337,7 +337,11 @@ pub(crate) struct OutputOptions {
     /// How long after the first data packet the figure ends, such as 3s [with the run].
     #[arg(long, value_name = "TIME", requires = "figure", allow_hyphen_values = true)]
     pub(crate) figure_until: Option<String>,
-    /// Write pcapng captures of both ends, the first run of each scheme.
+    /// Write window, flight, round trip, queue and delivered bytes over time, all runs and flows, as one table: Parquet, or CSV
+    /// if the name ends with .csv.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) series: Option<PathBuf>,
+    /// Write pcapng captures of both ends, the first run of each scheme; with flows, of each flow.
     #[arg(long, value_name = "DIR")]
     pub(crate) pcap: Option<PathBuf>,
     /// Keep only this much of each captured packet, such as 128B [all].

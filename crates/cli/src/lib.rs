@@ -31,6 +31,7 @@ mod results;
 mod schemes;
 mod score;
 mod sweep;
+mod taps;
 mod targets;
 mod usage;
 

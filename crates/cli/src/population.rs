@@ -1,6 +1,6 @@
 //! `firstflight race` and `run` with flows between hosts: a row a scheme, or a row a flow.
 
-use firstflight_lab::{How, RunError, population_references, populations};
+use firstflight_lab::{How, PopulationFlow, RunError, population_references, populations};
 use firstflight_measure::{PopulationResult, Reference, population_verdict, rank_populations};
 use firstflight_report::{
     Record, Rows, TableStyle, csv, json, parquet, prose, records, table, windows_table,
@@ -13,6 +13,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
 use crate::results::write;
+use crate::taps::Logs;
 use crate::targets::Input;
 
 /// Of all schemes, which nobody named one by one, those that need not be told more to run between hosts.
@@ -40,6 +41,8 @@ pub(crate) fn run(
     let style = to.table.style(rows, arguments)?;
     refuse_what_is_of_one_flow(to, arguments)?;
     to.check(choices, inputs, arguments)?;
+    let logs = Logs::new(scenario, choices, to, arguments)?;
+    let flow_tap = |flow: PopulationFlow<'_>| logs.of_flow(flow);
     notes.extend(scenario.ineffective(choices));
     output::note(&notes);
     let interrupt = Interrupt::listen();
@@ -49,6 +52,7 @@ pub(crate) fn run(
         jobs,
         progress: &|done, _, name| progress.show(done, name),
         interrupted: &|| interrupt.happened(),
+        flow_tap: if logs.are_wanted() { Some(&flow_tap) } else { None },
         ..How::default()
     };
     let results = populations(scenario, choices, runs.each_flow, &how);
@@ -69,6 +73,7 @@ pub(crate) fn run(
             [to_stdout(scenario, (&results, &references), &shown, (to, &style)), to_parquet(to, &shown)];
         first = outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()));
     }
+    first = logs.finish(to).and(first);
     if first.is_ok() && interrupt.happened() {
         let runs: usize = results.iter().map(|result| result.rows.len()).sum();
         return Err(Failure::interrupted(format!("interrupted; rows of whole runs: {runs}")));
@@ -76,19 +81,13 @@ pub(crate) fn run(
     first
 }
 
-/// Figures, captures and logs are of one measured flow.
+/// Reports and figures are of one measured flow.
 fn refuse_what_is_of_one_flow(to: &OutputOptions, arguments: &[String]) -> Result<(), Failure> {
-    let of_one = [
-        ("--report", &to.report),
-        ("--figure", &to.figure),
-        ("--pcap", &to.pcap),
-        ("--events", &to.events),
-        ("--qlog", &to.qlog),
-    ];
+    let of_one = [("--report", &to.report), ("--figure", &to.figure)];
     match of_one.into_iter().find(|(_, file)| file.is_some()) {
         Some((option, _)) => {
             let message = format!(
-                "{option}: it is of one measured flow, and flows asks for many; --json, --csv and --parquet are allowed"
+                "{option}: it is of one measured flow, and flows asks for many; --json, --csv, --parquet, --series, --pcap, --events and --qlog are allowed"
             );
             Err(Failure::usage(message).at(Place::value(arguments, option, option)))
         }

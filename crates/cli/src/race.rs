@@ -6,11 +6,10 @@ use firstflight::registry::Registry;
 use firstflight_lab::{How, RunError, race, references};
 use firstflight_measure::{Recording, SchemeResult};
 use firstflight_report::Rows;
-use firstflight_report::log::{Folders, LoggedFlow, Taps};
 use firstflight_report::svg::figure;
 use firstflight_scenario::{
     ByName, ChoiceError, OptionError, Replaced, SUBJECTS, Scenario, ScenarioError, ScenarioFault,
-    SchemeChoice, over_restarts, quantity, trace_header,
+    SchemeChoice, over_restarts, quantity,
 };
 
 use crate::args::{OutputOptions, Race, Run, RunOptions};
@@ -22,6 +21,7 @@ use crate::population;
 use crate::progress::Progress;
 use crate::reading;
 use crate::results::Results;
+use crate::taps::Logs;
 use crate::targets::Input;
 
 /// `firstflight race`.
@@ -110,11 +110,9 @@ fn run(
     }
     let jobs = runs.jobs(arguments)?;
     let style = to.table.style(Rows::Race, arguments)?;
-    let snap = snap(to, arguments)?;
     let figure_until = figure_until(to, choices.len(), arguments)?;
     to.check(choices, inputs, arguments)?;
-    let OutputOptions { pcap, events, qlog, .. } = to.clone();
-    let taps = Taps::new(Folders { pcap, events, qlog }, snap).map_err(Failure::usage)?;
+    let logs = Logs::new(scenario, choices, to, arguments)?;
     notes.extend(scenario.ineffective(choices));
     output::note(&notes);
 
@@ -128,9 +126,8 @@ fn run(
         record: if drawings.are_wanted() { Some(&record) } else { None },
         progress: &|done, _, name| progress.show(done, name),
         interrupted: &|| interrupt.happened(),
-        tap: &|choice, seed| {
-            Ok(if seed == scenario.seed { taps.begin(&logged(scenario, choice)) } else { None })
-        },
+        tap: &|choice, seed| logs.of_run(choice, seed),
+        ..How::default()
     };
     let raced = race(scenario, choices, &how);
     let raced = match raced {
@@ -146,21 +143,8 @@ fn run(
     let missing = if interrupt.happened() { missing(scenario, choices, &raced) } else { Vec::new() };
     let program = arguments.first().map_or("", String::as_str);
     let results = Results::new((scenario, choices), (raced, references), runs, missing, drawings, program);
-    results.write(to, &style, figure_until)?;
-    taps.failure().map_or(Ok(()), |error| Err(Failure::write(error)))
-}
-
-/// What logs say of the flow of a scheme.
-fn logged(scenario: &Scenario, choice: &SchemeChoice) -> LoggedFlow {
-    LoggedFlow {
-        name: choice.name().to_owned(),
-        description: scenario.describe(),
-        header: trace_header(scenario, choice),
-        seed: scenario.seed,
-        scenario_hash: scenario.hash(),
-        mss: scenario.mss,
-        packet: scenario.packet(),
-    }
+    let written = results.write(to, &style, figure_until);
+    logs.finish(to).and(written)
 }
 
 const EACH_FLOW: &str = "--each-flow: one flow is measured; for a row a flow say how many are with --flows";
@@ -212,7 +196,7 @@ fn figure_until(output: &OutputOptions, rows: usize, arguments: &[String]) -> Re
 }
 
 /// The bytes kept of a captured packet.
-fn snap(output: &OutputOptions, arguments: &[String]) -> Result<Option<NonZeroU32>, Failure> {
+pub(crate) fn snap(output: &OutputOptions, arguments: &[String]) -> Result<Option<NonZeroU32>, Failure> {
     let Some(text) = output.snap.as_ref().filter(|text| *text != "all") else { return Ok(None) };
     let bytes = quantity::count(text.trim_end_matches('B')).ok().and_then(|bytes| u32::try_from(bytes).ok());
     match bytes.and_then(NonZeroU32::new).filter(|bytes| bytes.get() <= 65_535) {

@@ -94,7 +94,7 @@ impl<'a> Results<'a> {
         let title = prose::fold(&format!("{}\n\n", self.scenario.describe()), style.width, 0);
         let windows = windows_table(records, style.width);
         output::print(&(title + &table::render(&self.shown(records), &self.verdict(), style) + &windows))?;
-        let files = [&to.report, &to.figure, &to.parquet, &to.pcap, &to.events, &to.qlog];
+        let files = [&to.report, &to.figure, &to.parquet, &to.pcap, &to.events, &to.qlog, &to.series];
         if files.into_iter().all(Option::is_none) {
             output::say("nothing was written to a file; --report FILE.html draws this race\n");
         }

@@ -87,7 +87,12 @@ impl OutputOptions {
         inputs: &[Input<'_>],
         arguments: &[String],
     ) -> Result<(), Failure> {
-        let files = [("--report", &self.report), ("--figure", &self.figure), ("--parquet", &self.parquet)];
+        let files = [
+            ("--report", &self.report),
+            ("--figure", &self.figure),
+            ("--parquet", &self.parquet),
+            ("--series", &self.series),
+        ];
         let folders: [(&str, &Option<PathBuf>, FileNames); 3] = [
             ("--pcap", &self.pcap, |name| Captures::file_names(name).to_vec()),
             ("--events", &self.events, |name| vec![Events::file_name(name)]),

@@ -22,8 +22,7 @@ pub struct PopulationFlow<'a> {
 }
 
 /// Makes the tap of one flow of a population; `None` if there is none.
-pub type MakeFlowTap<'a> =
-    &'a (dyn Fn(PopulationFlow<'_>) -> std::io::Result<Option<Box<dyn Tap>>> + Sync);
+pub type MakeFlowTap<'a> = &'a (dyn Fn(PopulationFlow<'_>) -> std::io::Result<Option<Box<dyn Tap>>> + Sync);
 
 /// Receives the recording of a finished run, on the thread that made it. Runs finish in any order.
 pub type TakeRecording<'a> = &'a (dyn Fn(&Recording) + Sync);

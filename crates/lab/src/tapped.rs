@@ -80,7 +80,8 @@ impl Recorder for TappedFlows<'_> {
             Ok(Some(tap)) => {
                 let forward = forward.iter().filter(|link| link.0 < self.routers_links).copied().collect();
                 let sequences = [Sequence::default(); 2];
-                self.flows.insert(flow.0, Tapped { tap, sequences, is_closed: [false; 2], delivered: 0, forward });
+                self.flows
+                    .insert(flow.0, Tapped { tap, sequences, is_closed: [false; 2], delivered: 0, forward });
             }
             Ok(None) => {}
             Err(error) => self.keep(Err(error)),

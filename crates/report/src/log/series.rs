@@ -96,7 +96,9 @@ impl Series {
         let mut table = if is_csv { Table::csv(file)? } else { Table::parquet(file)? };
         for (run, spool) in runs {
             let mut spool = spool.lock().unwrap_or_else(PoisonError::into_inner);
-            spool.read(&mut |rows| table.add(&run, &self.names, rows)).map_err(|error| naming(&self.path, &error))?;
+            spool
+                .read(&mut |rows| table.add(&run, &self.names, rows))
+                .map_err(|error| naming(&self.path, &error))?;
         }
         table.end()?.commit().map_err(|error| naming(&self.path, &error.source))
     }
@@ -262,7 +264,9 @@ fn schema() -> Arc<Schema> {
 
 impl Table {
     fn parquet(file: WholeFile) -> io::Result<Self> {
-        ArrowWriter::try_new(file, schema(), None).map(|writer| Self::Parquet(Box::new(writer))).map_err(io::Error::other)
+        ArrowWriter::try_new(file, schema(), None)
+            .map(|writer| Self::Parquet(Box::new(writer)))
+            .map_err(io::Error::other)
     }
 
     fn csv(mut file: WholeFile) -> io::Result<Self> {
@@ -276,12 +280,16 @@ impl Table {
         match self {
             Self::Parquet(writer) => {
                 let batch = RecordBatch::try_new(schema(), columns.iter().map(Cells::array).collect());
-                batch.map_err(io::Error::other).and_then(|batch| writer.write(&batch).map_err(io::Error::other))
+                batch
+                    .map_err(io::Error::other)
+                    .and_then(|batch| writer.write(&batch).map_err(io::Error::other))
             }
             Self::Csv(file) => {
                 let lines = (0..rows.len()).map(|row| columns.iter().map(move |column| column.cell(row)));
                 let lines: Vec<Vec<String>> = lines.map(Iterator::collect).collect();
-                file.write_all(&crate::csv::lines(lines).map_err(|error| io::Error::other(error.to_string()))?)
+                file.write_all(
+                    &crate::csv::lines(lines).map_err(|error| io::Error::other(error.to_string()))?,
+                )
             }
         }
     }
@@ -341,4 +349,3 @@ impl Cells {
         }
     }
 }
-

@@ -51,6 +51,21 @@ impl Taps {
 
     /// The tap of one flow; `None` if no log of the flow is written.
     pub fn begin(&self, flow: &LoggedFlow) -> Option<Box<dyn Tap>> {
+        self.join(self.logs(flow))
+    }
+
+    /// Whether any log is written.
+    pub const fn are_wanted(&self) -> bool {
+        self.folders.pcap.is_some() || self.folders.events.is_some() || self.folders.qlog.is_some()
+    }
+
+    /// One tap of all these, whose failures are kept here; `None` without any.
+    pub fn join(&self, taps: Vec<Box<dyn Tap>>) -> Option<Box<dyn Tap>> {
+        (!taps.is_empty()).then(|| Box::new(All { taps, failure: Arc::clone(&self.failure) }) as Box<dyn Tap>)
+    }
+
+    /// The logs of one flow.
+    pub fn logs(&self, flow: &LoggedFlow) -> Vec<Box<dyn Tap>> {
         let Folders { pcap, events, qlog } = &self.folders;
         let name = &flow.name;
         let pcap = pcap
@@ -61,9 +76,7 @@ impl Taps {
             .map(|folder| Events::begin(folder, name, &flow.header).map(|tap| Box::new(tap) as Box<dyn Tap>));
         let qlog =
             qlog.iter().map(|folder| Qlog::begin(folder, flow).map(|tap| Box::new(tap) as Box<dyn Tap>));
-        let taps: Vec<_> =
-            pcap.chain(events).chain(qlog).filter_map(|tap| keep(&self.failure, tap)).collect();
-        (!taps.is_empty()).then(|| Box::new(All { taps, failure: Arc::clone(&self.failure) }) as Box<dyn Tap>)
+        pcap.chain(events).chain(qlog).filter_map(|tap| keep(&self.failure, tap)).collect()
     }
 
     /// The first failure, if any.
