@@ -117,6 +117,8 @@ fn under(heading: Heading) -> impl Iterator<Item = &'static Key> {
 fn option(key: &'static Key) -> Arg {
     let option = if key.is_flag() {
         Arg::new(key.name).long(key.name).action(ArgAction::SetTrue)
+    } else if key.repeats {
+        text(key.name, key.value_name()).action(ArgAction::Append)
     } else {
         text(key.name, key.value_name())
     };
@@ -131,7 +133,11 @@ pub(crate) fn text(name: &'static str, value: &'static str) -> Arg {
 /// What was given of these keys.
 fn given(matches: &ArgMatches, keys: impl Iterator<Item = &'static Key>) -> Vec<(&'static str, String)> {
     let flag = |key: &Key| matches.get_flag(key.name).then(|| true.to_string());
-    let value = |key: &Key| matches.get_one::<String>(key.name).cloned();
+    // A key that may be given several times is one text to all that reads keys.
+    let value = |key: &Key| {
+        let all: Vec<&str> = matches.get_many::<String>(key.name)?.map(String::as_str).collect();
+        Some(all.join(";"))
+    };
     let text = |key: &Key| if key.is_flag() { flag(key) } else { value(key) };
     keys.filter_map(|key| Some((key.name, text(key)?))).collect()
 }

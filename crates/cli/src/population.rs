@@ -1,6 +1,8 @@
 //! `firstflight race` and `run` with flows between hosts: a row a scheme, or a row a flow.
 
-use firstflight_lab::{How, PopulationFlow, RunError, population_references, populations};
+use firstflight_lab::{
+    How, PopulationFlow, RunError, cast_of, group_count, population_references, populations,
+};
 use firstflight_measure::{PopulationResult, Reference, population_verdict, rank_populations};
 use firstflight_report::{
     Record, Rows, TableStyle, csv, json, parquet, prose, records, table, windows_table,
@@ -41,12 +43,13 @@ pub(crate) fn run(
     let style = to.table.style(rows, arguments)?;
     refuse_what_is_of_one_flow(to, arguments)?;
     to.check(choices, inputs, arguments)?;
-    let logs = Logs::new(scenario, choices, to, arguments)?;
+    let cast = cast_of(scenario, choices).map_err(Failure::usage)?;
+    let logs = Logs::new(scenario, &cast, to, arguments)?;
     let flow_tap = |flow: PopulationFlow<'_>| logs.of_flow(flow);
     notes.extend(scenario.ineffective(choices));
     output::note(&notes);
     let interrupt = Interrupt::listen();
-    let groups = choices.len() + usize::from(scenario.population.as_ref().is_some_and(|flows| flows.mixed));
+    let groups = group_count(scenario, choices).map_err(Failure::usage)?;
     let progress = Progress::new(u64::from(scenario.runs) * groups as u64);
     let how = How {
         jobs,

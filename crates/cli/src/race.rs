@@ -99,6 +99,11 @@ fn run(
     mut notes: Vec<String>,
     arguments: &[String],
 ) -> Result<(), Failure> {
+    let cast = scripted(scenario, list)?;
+    if let Some((_, note)) = &cast {
+        notes.extend(note.clone());
+    }
+    let choices = cast.as_ref().map_or(choices, |(choices, _)| choices);
     if scenario.population.is_some() {
         let (choices, left_out) = population::can_run(list, choices);
         notes.extend(left_out);
@@ -145,6 +150,19 @@ fn run(
     let results = Results::new((scenario, choices), (raced, references), runs, missing, drawings, program);
     let written = results.write(to, &style, figure_until);
     logs.finish(to).and(written)
+}
+
+/// The schemes of a script whose flows all have their own, and what is said of a list of schemes that then has no effect.
+fn scripted(
+    scenario: &Scenario,
+    list: Option<&str>,
+) -> Result<Option<(Vec<SchemeChoice>, Option<String>)>, Failure> {
+    if scenario.script.is_empty() || scenario.has_row_scheme() {
+        return Ok(None);
+    }
+    let cast = scenario.cast(None).map_err(Failure::usage)?;
+    let unused = "schemes: every flow has its own scheme, so nothing comes of the list";
+    Ok(Some((cast.choices, list.map(|_| unused.to_owned()))))
 }
 
 const EACH_FLOW: &str = "--each-flow: one flow is measured; for a row a flow say how many are with --flows";

@@ -45,18 +45,16 @@ impl<'a> Logs<'a> {
 
     /// The tap of a race's run.
     pub(crate) fn of_run(&self, choice: &SchemeChoice, seed: u64) -> io::Result<Option<Box<dyn Tap>>> {
-        let run = SeriesRun { group: self.place(choice), seed, population: "" };
+        let run = SeriesRun { group: self.place(choice), seed, population: String::new() };
         self.tap(choice, &run, 0, choice.name())
     }
 
     /// The tap of a population's flow.
     pub(crate) fn of_flow(&self, flow: PopulationFlow<'_>) -> io::Result<Option<Box<dyn Tap>>> {
-        let PopulationFlow { choice, mixed, seed, flow } = flow;
-        let (group, population) =
-            if mixed { (self.choices.len(), "mixed") } else { (self.place(choice), "only") };
-        let mix = if mixed { "mixed-" } else { "" };
+        let PopulationFlow { choice, group, population, seed, flow } = flow;
+        let mix = if population == "only" { String::new() } else { format!("{}-", population.replace(' ', "-")) };
         let name = format!("{mix}{}-flow{flow:05}", choice.name());
-        self.tap(choice, &SeriesRun { group, seed, population }, flow, &name)
+        self.tap(choice, &SeriesRun { group, seed, population: population.to_owned() }, flow, &name)
     }
 
     /// Writes the series, and says what failed of the logs.

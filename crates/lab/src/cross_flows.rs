@@ -73,6 +73,7 @@ pub(crate) fn arrivals(
         start: Time::ZERO,
         stop: None,
         most: None,
+        until: None,
         gap: Gap::Exponential(nanos(gap)),
         content,
         mix: vec![Ends { client: config, server: config, controller }],

@@ -1,6 +1,6 @@
 //! Why a run failed.
 
-use firstflight_scenario::ControllerError;
+use firstflight_scenario::{CastError, ControllerError};
 use firstflight_sim::NetworkError;
 
 /// Why a run failed.
@@ -9,6 +9,9 @@ pub enum RunError {
     /// A controller that cannot be made.
     #[error(transparent)]
     Controller(#[from] ControllerError),
+    /// A script whose flows cannot have their schemes.
+    #[error(transparent)]
+    Cast(#[from] CastError),
     /// A network that cannot be run.
     #[error("the path cannot be simulated: {0}")]
     Network(#[from] NetworkError),

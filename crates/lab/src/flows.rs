@@ -2,20 +2,21 @@
 
 use std::ops::Range;
 
-use firstflight::{Rate, Time};
+use firstflight::{Bytes, Rate, Time};
 use firstflight_measure::arithmetic::{bps, ratio, seconds};
 use firstflight_measure::{FlowRow, PopulationRow, Quantile, VERSION, Windows, quantile};
-use firstflight_scenario::{Scenario, SchemeChoice, asks_routers, words};
-use firstflight_sim::{FlowId, FlowStats, HostName, LinkId, LinkSpec, Ways};
+use firstflight_scenario::{Scenario, asks_routers, words};
+use firstflight_sim::{Arrived, FlowId, FlowStats, HostName, LinkId, LinkSpec, Ways};
 
 use crate::census::{Census, Counts, QuickStart};
+use crate::group::Group;
 use crate::meter::Meter;
 use crate::run::AnySim;
 
 /// A finished run.
 pub(crate) struct Run<'a, W = Census> {
     pub(crate) seed: u64,
-    pub(crate) mix: &'a [SchemeChoice],
+    pub(crate) group: &'a Group,
     pub(crate) ways: Option<Ways>,
     /// The measured flows.
     pub(crate) measured: Range<u32>,
@@ -27,15 +28,11 @@ pub(crate) struct Run<'a, W = Census> {
 }
 
 impl Run<'_> {
-    fn population(&self) -> &'static str {
-        if self.mix.len() > 1 { "mixed" } else { "only" }
-    }
-
     /// The flows of the `place`-th scheme of the mix among `ids`, with their statistics.
     fn flows(&self, place: usize, ids: Range<u32>) -> impl Iterator<Item = (FlowId, FlowStats)> {
         ids.map(FlowId).filter_map(move |id| {
             let arrived = self.sim.arrived(id)?;
-            (arrived.choice as usize == place).then_some(())?;
+            (self.group.place(arrived) == place).then_some(())?;
             Some((id, self.sim.flow(id)?))
         })
     }
@@ -74,7 +71,7 @@ fn throughput(flow: &FlowStats, end: Time) -> Option<f64> {
 
 /// The row of the `place`-th scheme of a run's mix.
 pub(crate) fn row(scenario: &Scenario, run: &Run<'_>, place: usize) -> PopulationRow {
-    let choice = &run.mix[place];
+    let choice = &run.group.mix[place];
     let own = scenario.for_scheme(choice);
     let flows: Vec<(FlowId, FlowStats)> = run.flows(place, run.measured.clone()).collect();
     let counts: Vec<Counts> = flows.iter().map(|flow| run.counts(flow)).collect();
@@ -95,7 +92,7 @@ pub(crate) fn row(scenario: &Scenario, run: &Run<'_>, place: usize) -> Populatio
         scheme: choice.entry.name.to_owned(),
         label: choice.label.clone(),
         params: choice.params(),
-        population: run.population().to_owned(),
+        population: run.group.population.clone(),
         avoidance: choice.law(own.avoidance).to_owned(),
         recovery: words::recovery_name(own.recovery).to_owned(),
         stack: words::stack_if_not_rfc(own.stack).map(str::to_owned),
@@ -144,13 +141,18 @@ fn active_mean(run: &Run<'_>) -> Option<f64> {
 
 /// The rows of all flows of the `place`-th scheme of a run's mix.
 pub(crate) fn flow_rows(scenario: &Scenario, run: &Run<'_>, place: usize) -> Vec<FlowRow> {
-    let choice = &run.mix[place];
-    let (sized, scenario_hash) = (scenario.is_sized(), scenario.hash());
+    let choice = &run.group.mix[place];
+    let (script_hosts, scenario_hash) = (scenario.script_hosts(), scenario.hash());
+    let size = |arrived: Arrived| match scenario.script.get(arrived.process as usize) {
+        Some(flow) => scenario.size_of(flow).map(Bytes::get),
+        None => scenario.is_sized().then_some(arrived.bytes),
+    };
     let asks = asks_routers(scenario, choice);
     let host = |(router, place): HostName| format!("{router}/{place}");
     let row = |(id, flow): (FlowId, FlowStats)| {
         let arrived = run.sim.arrived(id)?;
-        let (from, to) = run.ways.as_ref()?.hosts(arrived.way)?;
+        let drawn = || run.ways.as_ref()?.hosts(arrived.way);
+        let (from, to) = script_hosts.get(arrived.process as usize).copied().or_else(drawn)?;
         let watched = run.sim.recorder().of(id);
         let counts = run.counts(&(id, flow));
         let su_time = watched.su_end.zip(flow.first_data).map(|(end, first)| end.nanos() - first.nanos());
@@ -159,12 +161,12 @@ pub(crate) fn flow_rows(scenario: &Scenario, run: &Run<'_>, place: usize) -> Vec
             scheme: choice.entry.name.to_owned(),
             label: choice.label.clone(),
             params: choice.params(),
-            population: run.population().to_owned(),
+            population: run.group.population.clone(),
             measured: u8::from(run.measured.contains(&id.0)),
             start_s: seconds(flow.started?.nanos()),
             from: host(from),
             to: host(to),
-            size_bytes: sized.then_some(arrived.bytes),
+            size_bytes: size(arrived),
             fct_s: fct(&flow).map(seconds),
             throughput_bps: throughput(&flow, run.end),
             su_time_s: su_time.map(seconds),

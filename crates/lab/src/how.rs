@@ -13,8 +13,10 @@ pub type MakeTap<'a> = &'a (dyn Fn(&SchemeChoice, u64) -> std::io::Result<Option
 pub struct PopulationFlow<'a> {
     /// The scheme of the flow.
     pub choice: &'a SchemeChoice,
-    /// Whether the population mixes schemes.
-    pub mixed: bool,
+    /// The place of the population: that of its scheme among those raced, and behind all for the mixed one.
+    pub group: usize,
+    /// What rows call the population: `only`, `mixed`, `scripted`, or `with NAME`.
+    pub population: &'a str,
     /// The seed of the run.
     pub seed: u64,
     /// The number of the flow, by arrival from zero.

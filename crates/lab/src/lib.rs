@@ -18,6 +18,7 @@ mod cross_flows;
 mod entrant;
 mod error;
 mod flows;
+mod group;
 mod growth;
 mod how;
 mod meter;
@@ -37,6 +38,7 @@ mod warm_up;
 
 pub use build_network::flow_start;
 pub use error::RunError;
+pub use group::{cast_of, group_count};
 pub use how::{How, MakeFlowTap, MakeTap, PopulationFlow, TakeRecording};
 pub use populations::populations;
 pub use race::race;

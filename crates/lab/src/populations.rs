@@ -8,9 +8,7 @@ use firstflight_measure::PopulationResult;
 use firstflight_measure::ideal::ENDLESS;
 use firstflight_scenario::population::{ArrivalProcess, Population};
 use firstflight_scenario::topology::{Hosts, Topology};
-use firstflight_scenario::{
-    Goal, Scenario, SchemeChoice, asks_routers, controller, probability, sender_config,
-};
+use firstflight_scenario::{Goal, Scenario, SchemeChoice, asks_routers, probability};
 use firstflight_sim::{
     Arrivals, Content, Discipline, Ends, FlowId, Gap, LinkId, LinkSpec, Network, ParkingLot, QueueLimit, Recorder, Sim,
     Sizes, Ways,
@@ -20,6 +18,7 @@ use rayon::prelude::*;
 use crate::census::Census;
 use crate::error::RunError;
 use crate::flows::{Run, flow_rows, row};
+use crate::group::{Group, arrivals, ends, groups};
 use crate::how::{How, kept, pool};
 use crate::meter::Meter;
 use crate::run::{AnySim, SLICE};
@@ -46,21 +45,21 @@ pub fn populations(
     if let Some(choice) = choices.iter().find(|choice| choice.lacks_saved()) {
         return Err(RunError::NothingSaved(choice.name().to_owned()));
     }
-    let groups: Vec<&[SchemeChoice]> = choices.chunks(1).chain(population.mixed.then_some(choices)).collect();
+    let groups = groups(scenario, choices)?;
     let seeds = (0..u64::from(scenario.runs)).map(|index| scenario.seed.wrapping_add(index));
     let tasks: Vec<(usize, u64)> =
         seeds.flat_map(|seed| (0..groups.len()).map(move |group| (group, seed))).collect();
     let total = tasks.len() as u64;
     let done = AtomicU64::new(0);
     let one = |&(group, seed): &(usize, u64)| {
-        let run = run(scenario, population, groups[group], seed, how)?;
+        let run = run(scenario, population, (group, &groups[group]), seed, how)?;
         let over = done.fetch_add(1, Ordering::Relaxed) + 1;
-        (how.progress)(over, total, groups[group].first().map_or("", SchemeChoice::name));
+        (how.progress)(over, total, groups[group].mix.first().map_or("", SchemeChoice::name));
         let of = |place: usize| {
             let flows = if each_flow { flow_rows(scenario, &run, place) } else { Vec::new() };
             (row(scenario, &run, place), flows)
         };
-        Ok((group, (0..groups[group].len()).map(of).collect::<Vec<_>>()))
+        Ok((group, (0..groups[group].mix.len()).map(of).collect::<Vec<_>>()))
     };
     let finished = pool(how)?
         .install(|| tasks.par_iter().map(one).filter_map(kept).collect::<Result<Vec<_>, RunError>>())?;
@@ -69,11 +68,10 @@ pub fn populations(
         rows: Vec::new(),
         flows: Vec::new(),
     };
-    let mut results: Vec<PopulationResult> =
-        groups.iter().flat_map(|group| group.iter()).map(empty).collect();
+    let mut results: Vec<PopulationResult> = groups.iter().flat_map(|group| &group.mix).map(empty).collect();
     for (group, rows) in finished {
-        // Every group has one scheme, except the last group, which is the mixed one.
-        for (result, (row, flows)) in results[group..].iter_mut().zip(rows) {
+        let first: usize = groups[..group].iter().map(|group| group.mix.len()).sum();
+        for (result, (row, flows)) in results[first..].iter_mut().zip(rows) {
             result.rows.push(row);
             result.flows.extend(flows);
         }
@@ -86,34 +84,34 @@ pub fn populations(
 fn run<'a>(
     scenario: &Scenario,
     population: &Population,
-    mix: &'a [SchemeChoice],
+    (place, group): (usize, &'a Group),
     seed: u64,
     how: &How<'_>,
 ) -> Result<Run<'a>, RunError> {
     let Topology::Hosts(hosts) = scenario.topology else { return Err(RunError::NoPopulation) };
-    let network = network(scenario, population, hosts, mix)?;
+    let network = network(scenario, population, hosts, group)?;
     let census = Census::new(scenario.mss.into());
     let Some(make) = how.flow_tap else {
         let sim = Sim::new(&network, seed, census)?;
-        return follow(scenario, (population, hosts, mix), seed, network, sim, how);
+        return follow(scenario, (population, hosts, group), seed, network, sim, how);
     };
-    let tapped = TappedFlows::new(make, mix, seed, 2 * hosts.hops);
+    let tapped = TappedFlows::new(make, (place, group), seed, 2 * hosts.hops);
     let sim = Sim::new(&network, seed, (census, tapped))?;
     let Run { measured, end, links, bottlenecks, ways, meter, sim, .. } =
-        follow(scenario, (population, hosts, mix), seed, network, sim, how)?;
+        follow(scenario, (population, hosts, group), seed, network, sim, how)?;
     let mut taps = None;
     let sim = sim.watched_by(|(census, tapped)| {
         taps = Some(tapped);
         census
     });
     taps.map_or(Ok(()), TappedFlows::finish)?;
-    Ok(Run { seed, mix, ways, measured, end, links, bottlenecks, meter, sim })
+    Ok(Run { seed, group, ways, measured, end, links, bottlenecks, meter, sim })
 }
 
 /// Runs a population until it is over.
 fn follow<'a, W: Recorder>(
     scenario: &Scenario,
-    (population, hosts, mix): (Population, Hosts, &'a [SchemeChoice]),
+    (population, hosts, group): (&Population, Hosts, &'a Group),
     seed: u64,
     network: Network<AnyScheme, AnyRestart, AnyLaw>,
     mut sim: AnySim<W>,
@@ -161,7 +159,7 @@ fn follow<'a, W: Recorder>(
     }
     Ok(Run {
         seed,
-        mix,
+        group,
         ways: network.arrivals.into_iter().next().map(|process| process.ways),
         measured,
         end: reached,
@@ -178,7 +176,7 @@ fn network(
     scenario: &Scenario,
     population: &Population,
     hosts: Hosts,
-    mix: &[SchemeChoice],
+    group: &Group,
 ) -> Result<Network<AnyScheme, AnyRestart, AnyLaw>, RunError> {
     let lot = ParkingLot {
         backbone: backbone(scenario, hosts.hops),
@@ -189,16 +187,20 @@ fn network(
         edge_down: scenario.receiver_access_rate.map(|rate| edge_down(scenario, rate)),
     };
     let mut links = lot.links();
-    if mix.iter().any(|choice| asks_routers(scenario, choice)) {
+    if group.mix.iter().any(|choice| asks_routers(scenario, choice)) {
         for (index, link) in links.iter_mut().enumerate() {
             let (hop, is_access) = lot.hop(index);
             link.quick_start = scenario.approval(hop, is_access);
         }
     }
+    let mut network = Network::new(links);
+    if !group.parts.is_empty() {
+        network.arrivals = arrivals(scenario, group, &lot)?;
+        return Ok(network);
+    }
     let ends = |choice: &SchemeChoice| {
-        let own = scenario.for_scheme(choice);
-        let config = sender_config(&own);
-        Ok(Ends { client: config, server: config, controller: controller(&own, choice)? })
+        let (config, controller) = ends(scenario, choice)?;
+        Ok(Ends { client: config, server: config, controller })
     };
     let process = |(start, gap, most)| {
         Ok(Arrivals {
@@ -207,14 +209,14 @@ fn network(
             stop: None,
             most,
             gap,
+            until: None,
             content: Content::Transfer(match scenario.goal {
                 Goal::Size(mean) => population.sizes.around(mean),
                 Goal::Duration(_) => Sizes::Fixed(ENDLESS),
             }),
-            mix: mix.iter().map(ends).collect::<Result<_, RunError>>()?,
+            mix: group.mix.iter().map(ends).collect::<Result<_, RunError>>()?,
         })
     };
-    let mut network = Network::new(links);
     network.arrivals = processes(population).into_iter().map(process).collect::<Result<_, RunError>>()?;
     Ok(network)
 }
@@ -305,7 +307,8 @@ mod tests {
         let Topology::Hosts(hosts) = scenario.topology else { panic!("a dumbbell") };
         let choices = parse_choices("slow-start").expect("a scheme");
         for seed in 1..=3 {
-            let network = network(&scenario, population, hosts, &choices).expect("a network");
+            let group = &groups(&scenario, &choices).expect("groups")[0];
+            let network = network(&scenario, population, hosts, group).expect("a network");
             let mut late = Sim::new(&network, seed, Census::new(scenario.mss.into())).expect("a run");
             let mut in_turn =
                 Sim::new(&network, seed, (Census::new(scenario.mss.into()), InTurn)).expect("a run");

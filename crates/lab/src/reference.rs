@@ -32,7 +32,8 @@ pub fn references(
     )
 }
 
-/// The references of populations, as [`references`] of a race: populations of the same flows.
+/// The references of populations, as [`references`] of a race: populations of the same flows. A script whose flows all have
+/// their own scheme has none.
 ///
 /// # Errors
 /// As [`populations`].
@@ -42,6 +43,9 @@ pub fn population_references(
     results: &[PopulationResult],
     how: &How<'_>,
 ) -> Result<Vec<Reference<PopulationResult>>, RunError> {
+    if !scenario.script.is_empty() && !scenario.has_row_scheme() {
+        return Ok(Vec::new());
+    }
     let mut unmixed = scenario.clone();
     if let Some(population) = &mut unmixed.population {
         population.mixed = false;

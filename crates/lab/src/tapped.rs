@@ -6,17 +6,19 @@ use std::io;
 
 use firstflight::{Bytes, Sent, Time, TraceRecord};
 use firstflight_measure::Tap;
-use firstflight_scenario::SchemeChoice;
-use firstflight_sim::{FlowId, LinkId, Recorder};
+use firstflight_sim::{Arrived, FlowId, LinkId, Recorder};
 use firstflight_tcp::{Happening, Role, Segment, Snapshot, Transmit};
 
+use crate::group::Group;
 use crate::how::{MakeFlowTap, PopulationFlow};
 use crate::observe::Sequence;
 
 /// The taps of the flows under way in a run.
 pub(crate) struct TappedFlows<'a> {
     make: MakeFlowTap<'a>,
-    mix: &'a [SchemeChoice],
+    /// The place of the group among those of the scenario.
+    place: usize,
+    group: &'a Group,
     seed: u64,
     /// How many links between routers there are, which come first.
     routers_links: u32,
@@ -38,10 +40,15 @@ struct Tapped {
 }
 
 impl<'a> TappedFlows<'a> {
-    /// The taps of a run of this mix, before a flow has arrived.
-    pub(crate) fn new(make: MakeFlowTap<'a>, mix: &'a [SchemeChoice], seed: u64, routers_links: u32) -> Self {
+    /// The taps of a run of this group, before a flow has arrived.
+    pub(crate) fn new(
+        make: MakeFlowTap<'a>,
+        (place, group): (usize, &'a Group),
+        seed: u64,
+        routers_links: u32,
+    ) -> Self {
         let queues = vec![0; routers_links as usize];
-        Self { make, mix, seed, routers_links, flows: BTreeMap::new(), queues, failed: None }
+        Self { make, place, group, seed, routers_links, flows: BTreeMap::new(), queues, failed: None }
     }
 
     /// Finishes the taps of the flows that are still under way.
@@ -72,10 +79,10 @@ fn index(side: Role) -> usize {
 }
 
 impl Recorder for TappedFlows<'_> {
-    fn flow_arrived(&mut self, _: Time, flow: FlowId, choice: u32, forward: &[LinkId]) {
-        let Some(choice) = self.mix.get(choice as usize) else { return };
-        let made =
-            (self.make)(PopulationFlow { choice, mixed: self.mix.len() > 1, seed: self.seed, flow: flow.0 });
+    fn flow_arrived(&mut self, _: Time, flow: FlowId, arrived: Arrived, forward: &[LinkId]) {
+        let Some(choice) = self.group.mix.get(self.group.place(arrived)) else { return };
+        let (group, population) = (self.place, self.group.population.as_str());
+        let made = (self.make)(PopulationFlow { choice, group, population, seed: self.seed, flow: flow.0 });
         match made {
             Ok(Some(tap)) => {
                 let forward = forward.iter().filter(|link| link.0 < self.routers_links).copied().collect();

@@ -9,6 +9,7 @@ use toml::de::{DeTable, DeValue};
 use crate::keys::{self, OptionError, names};
 use crate::options::Options;
 use crate::quantity::in_a_line;
+use crate::script::{ScriptedFlow, WORDS, show_script, unknown as unknown_word};
 use crate::suggest::{OPTIONS, meant};
 
 /// The content of a scenario file.
@@ -61,6 +62,12 @@ pub(crate) fn parse(registry: Registry, text: &str) -> Result<ScenarioFile, File
         let name: &str = key.get_ref();
         if name == "schemes" {
             file.schemes = Some((schemes(text, value)?, value.span()));
+            continue;
+        }
+        if name == "flow" && matches!(value.get_ref(), DeValue::Array(_) | DeValue::Table(_)) {
+            let said = script(registry, text, value)?;
+            let set = file.options.set(name, &said);
+            set.map_err(|error| FileError::new(text, value.span(), error.to_string()))?;
             continue;
         }
         let outcome = match scalar(value.get_ref()) {
@@ -122,6 +129,44 @@ pub fn scalar(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
+/// The tables `[[flow]]` as the text of the key.
+fn script(registry: Registry, text: &str, value: &Spanned<DeValue<'_>>) -> Result<String, FileError> {
+    const WANTED: &str = "flow: a table for each flow is wanted, `[[flow]]`, or a text";
+    let tables: Vec<(Range<usize>, &DeTable<'_>)> = match value.get_ref() {
+        DeValue::Table(table) => vec![(value.span(), table)],
+        DeValue::Array(items) => {
+            let table = |item: &'_ Spanned<DeValue<'_>>| item.get_ref().as_table().is_some();
+            if let Some(other) = items.iter().find(|item| !table(item)) {
+                return Err(FileError::new(text, other.span(), WANTED));
+            }
+            items.iter().filter_map(|item| Some((item.span(), item.get_ref().as_table()?))).collect()
+        }
+        _ => Vec::new(),
+    };
+    if tables.is_empty() {
+        return Err(FileError::new(text, value.span(), WANTED));
+    }
+    let mut flows = Vec::with_capacity(tables.len());
+    for (span, table) in tables {
+        let mut flow = ScriptedFlow::default();
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_by_key(|(word, _)| word.span().start);
+        for (word, value) in entries {
+            let name: &str = word.get_ref();
+            if !WORDS.contains(&name) {
+                return Err(FileError::new(text, word.span(), format!("flow: {}", unknown_word(name))));
+            }
+            let of_value = |what: String| FileError::new(text, value.span(), format!("flow: {name}: {what}"));
+            let said = scalar(value.get_ref());
+            let said = said.ok_or_else(|| of_value("a string or a number is wanted".to_owned()))?;
+            flow.set(registry, name, &said).map_err(|error| of_value(error.to_string()))?;
+        }
+        flow.check().map_err(|error| FileError::new(text, span, format!("flow: {error}")))?;
+        flows.push(flow);
+    }
+    Ok(show_script(&flows))
+}
+
 /// The list of schemes in a TOML value: a string, or a list of strings.
 ///
 /// # Errors
@@ -172,6 +217,37 @@ mod tests {
         let error = parse_file(text).expect_err(text);
         assert!(!error.message.contains('\n'), "one line: {}", error.message);
         (error.line, error.column, error.message)
+    }
+
+    #[test]
+    fn tables_of_flows_say_what_the_key_says() {
+        let tables = "rate = \"10mbit\"\n[[flow]]\nscheme = \"paced:first=4\"\nstart = \"1s\"\nend = \"3s\"\n\n\
+                      [[flow]]\nsize = \"64kB\"\nfrom = \"0/1\"\nack = \"linux\"\nrestart = \"ssr\"\n";
+        let text = "rate = \"10mbit\"\nflow = \"scheme=paced:first=4,start=1s,end=3s;size=64kB,from=0/1,ack=linux,restart=ssr\"\n";
+        let of =
+            |text: &str| parse_file(text).map(|file| Scenario::resolve(&file.options).expect("a scenario"));
+        let scenario = of(tables).expect("tables");
+        assert_eq!(of(text), Ok(scenario.clone()));
+        assert_eq!(of(&scenario.canonical()), Ok(scenario.clone()));
+        assert_eq!(scenario.hash(), of(text).expect("a scenario").hash());
+    }
+
+    #[test]
+    fn what_is_wrong_in_a_table_of_a_flow_is_refused_with_its_place() {
+        let (line, column, message) = fault("[[flow]]\nstart = \"1s\"\nstrat = \"2s\"\n");
+        assert_eq!((line, column), (3, 1));
+        assert_eq!(message, "flow: `strat` is not known; is `start` meant?");
+        let (line, column, message) = fault("[[flow]]\nstart = \"1s\"\n[[flow]]\nsize = \"0kB\"\n");
+        assert_eq!((line, column), (4, 8));
+        assert!(message.starts_with("flow: size: `0kB` is zero; "), "{message}");
+        assert!(
+            fault("[[flow]]\nstart = [1]\n").2.starts_with("flow: start: a string or a number is wanted")
+        );
+        assert_eq!(fault("[[flow]]\nstart = \"2s\"\nend = \"1s\"\n").0, 1);
+        assert!(fault("flow = [1]\n").2.starts_with("flow: a table for each flow is wanted"));
+        assert!(fault("flow = []\n").2.starts_with("flow: a table for each flow is wanted"));
+        let scheme = fault("[[flow]]\nscheme = \"paced:first=4,ack=every\"\n").2;
+        assert!(scheme.contains("ack is said of the flow, beside its scheme"), "{scheme}");
     }
 
     #[test]

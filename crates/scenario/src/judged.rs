@@ -77,7 +77,7 @@ impl Scenario {
     pub fn seed_changes_runs(&self) -> bool {
         let draws = |aqm: Aqm| matches!(aqm.kind, AqmKind::Red | AqmKind::Pie);
         self.cross != Cross::None
-            || self.population.is_some()
+            || (self.population.is_some() && self.script.is_empty())
             || !self.loss.is_zero()
             || !self.ack_loss.is_zero()
             || self.jitter.is_some()

@@ -14,12 +14,14 @@ mod asking;
 pub mod bottleneck;
 pub mod bulk;
 mod by_name;
+mod cast;
 mod choice;
 mod controller;
 mod cross;
 mod file;
 mod for_scheme;
 mod header;
+mod hosts;
 mod judged;
 pub mod keys;
 pub mod kind;
@@ -33,6 +35,7 @@ mod reading;
 mod restart;
 pub mod routers;
 mod scenario;
+pub mod script;
 pub mod suggest;
 pub mod topology;
 mod windows;
@@ -40,6 +43,7 @@ pub mod words;
 
 pub use asking::{asks_routers, is_quick_start};
 pub use by_name::{ByName, controller_of, parse_choices, parse_file, parse_restarts};
+pub use cast::{Cast, CastError, Part};
 pub use choice::{
     ChoiceError, OFFERS, SAVED_RTT, SAVED_WINDOW, SchemeChoice, all_schemes, is_named, show_choices,
 };

@@ -13,11 +13,11 @@ pub struct Replaced {
 }
 
 /// What a scenario is about: another option does not replace them, because other keys of the file go with them.
-pub const SUBJECTS: [&str; 2] = ["rounds", "flows"];
+pub const SUBJECTS: [&str; 3] = ["rounds", "flows", "flow"];
 
 impl Options {
     /// These options with others over them, and the keys that the others replace beside their own: keys that exclude each other
-    /// (`size` and `duration`), a constant rate and its trace, and keys that need one of those. `rounds` and `flows` are
+    /// (`size` and `duration`), a constant rate and its trace, and keys that need one of those. `rounds`, `flows` and `flow` are
     /// replaced only by themselves (`none` takes them away).
     ///
     /// # Errors

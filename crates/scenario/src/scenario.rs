@@ -22,6 +22,7 @@ use crate::population::Population;
 use crate::quantity::{Decimal, QueueSize};
 use crate::restart::RestartChoice;
 use crate::routers::{AccessRouters, QuickStartRouter};
+use crate::script::ScriptedFlow;
 use crate::topology::Topology;
 use crate::windows::Window;
 use crate::words::{Cross, QuickStartHops};
@@ -102,6 +103,8 @@ pub struct Scenario {
     /// A population of measured flows instead of one flow. The goal's size is then their mean size, and the goal's duration
     /// begins with the end of the warm-up.
     pub population: Option<Population>,
+    /// The flows of the population, if they are said one by one; else empty.
+    pub script: Vec<ScriptedFlow>,
     /// The latest end of a run, from the SYN; with a population, from the beginning. If the goal is a duration, the limit
     /// is that duration, plus the warm-up if there is one.
     pub limit: Span,
@@ -191,6 +194,7 @@ impl Default for Scenario {
             rounds: None,
             app: None,
             population: None,
+            script: Vec::new(),
             limit: Span::from_secs(50),
             ack: AckPolicy::Every,
             sack_blocks: true,

@@ -27,6 +27,8 @@ pub struct Arrivals<S, R, A> {
     pub most: Option<u64>,
     /// The time between arrivals.
     pub gap: Gap,
+    /// When the applications of all flows stop writing; `None` if each writes its whole size.
+    pub until: Option<Time>,
     /// What an arrival is.
     pub content: Content,
     /// The endpoints that flows may have. Each takes one entry at random.
@@ -264,6 +266,7 @@ mod tests {
             stop: None,
             most: None,
             gap: Gap::Exponential(Span::from_millis(10)),
+            until: None,
             content,
             mix: Vec::new(),
         }

@@ -60,11 +60,14 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             opened: false,
             rounds: match spec.application {
                 Application::Rounds(rounds) => Some(Box::new(Progress::new(rounds, id, seed))),
-                Application::Bulk | Application::Sized(_) | Application::Writes(_) => None,
+                Application::Bulk
+                | Application::Sized(_)
+                | Application::Writes(_)
+                | Application::Until(_) => None,
             },
             writing: None,
             whole: match spec.application {
-                Application::Bulk => None,
+                Application::Bulk | Application::Until(_) => None,
                 Application::Sized(bytes) => Some(bytes),
                 Application::Rounds(rounds) => Some(rounds.total()),
                 Application::Writes(writes) => Some(writes.total),
@@ -126,9 +129,30 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             host.endpoint.on_timer(now);
             if side == Role::Client {
                 self.act(now, recorder);
+                self.stop(now, fabric);
             }
         }
         self.serve_woken(now, side, fabric, recorder);
+    }
+
+    /// Stops the client's application if that is due: what has left is all that it sends.
+    fn stop(&mut self, now: Time, fabric: &mut Fabric) {
+        if self.writing.as_ref().is_none_or(|writing| !writing.has_stopped(now)) {
+            return;
+        }
+        self.writing = None;
+        let sent = self.client.endpoint.take_back();
+        self.client.endpoint.shut();
+        self.whole = Some(sent);
+        self.note_end(now, sent, fabric);
+    }
+
+    /// Notes that the server has the whole transfer, if it has. The server then closes.
+    fn note_end(&mut self, now: Time, whole: u64, fabric: &mut Fabric) {
+        if self.delivered == whole {
+            fabric.flows[self.id.index()].end.get_or_insert(End::Delivered(now));
+            self.server.endpoint.shut();
+        }
     }
 
     /// Handles a packet that arrived at `side`. The packet is freed before any other is sent.
@@ -170,13 +194,17 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
                 }
             }
             Application::Writes(writes) => self.writing = Some(Box::new(Writing::new(writes, now))),
+            Application::Until(at) => {
+                self.client.endpoint.write(ENDLESS);
+                self.writing = Some(Box::new(Writing::until(at)));
+            }
         }
     }
 
     /// Lets the client's application do what is due.
     fn act<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
         self.begin_round(now, recorder);
-        if let Some(writing) = &mut self.writing {
+        if let Some(writing) = self.writing.as_mut().filter(|writing| !writing.stops()) {
             self.client.endpoint.write(writing.take(now));
             if writing.is_over() {
                 self.client.endpoint.shut();

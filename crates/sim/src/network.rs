@@ -155,9 +155,11 @@ impl<S, R, A> TcpSpec<S, R, A> {
             | Application::Writes(Writes { total: 0, .. } | Writes { bytes: 0, .. }) => {
                 Err(FlowFault::ZeroSize)
             }
-            Application::Sized(_) | Application::Bulk | Application::Rounds(_) | Application::Writes(_) => {
-                Ok(())
-            }
+            Application::Sized(_)
+            | Application::Bulk
+            | Application::Rounds(_)
+            | Application::Writes(_)
+            | Application::Until(_) => Ok(()),
         }
     }
 }
@@ -189,6 +191,9 @@ pub enum Application {
     Rounds(Rounds),
     /// Writes by the clock, then closes as after a sized transfer.
     Writes(Writes),
+    /// Always has more to send until this instant. What has not left by then is not sent, and the client closes as after a
+    /// sized transfer of what has.
+    Until(Time),
 }
 
 /// Why a network cannot be run.

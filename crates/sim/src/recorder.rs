@@ -3,6 +3,7 @@
 use firstflight::{Bytes, Sent, Time, TraceRecord};
 use firstflight_tcp::{Happening, Role, Segment, Snapshot};
 
+use crate::arrivals::Arrived;
 use crate::packet::{DropCause, FlowId, LinkId, Packet};
 
 /// Hears what happens in a run. A recorder writes the methods that it wants. Every other method passes its call on to the
@@ -30,15 +31,15 @@ pub trait Recorder {
         (None::<&mut ()>, None::<&mut ()>)
     }
 
-    /// A flow arrived: the `choice`-th of its process's mix, whose client sends over `forward`. Flows of the network's
+    /// A flow arrived, whose client sends over `forward`. Flows of the network's
     /// description are not told of.
-    fn flow_arrived(&mut self, at: Time, flow: FlowId, choice: u32, forward: &[LinkId]) {
+    fn flow_arrived(&mut self, at: Time, flow: FlowId, arrived: Arrived, forward: &[LinkId]) {
         let (first, second) = self.inner();
         if let Some(inner) = first {
-            inner.flow_arrived(at, flow, choice, forward);
+            inner.flow_arrived(at, flow, arrived, forward);
         }
         if let Some(inner) = second {
-            inner.flow_arrived(at, flow, choice, forward);
+            inner.flow_arrived(at, flow, arrived, forward);
         }
     }
 

@@ -283,9 +283,9 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
                 client: ends.client,
                 server: ends.server,
                 controller: ends.controller.clone(),
-                application: Application::Sized(arrived.bytes),
+                application: spec.until.map_or(Application::Sized(arrived.bytes), Application::Until),
             };
-            self.recorder.flow_arrived(self.now, id, arrived.choice, &route.forward);
+            self.recorder.flow_arrived(self.now, id, arrived, &route.forward);
             let mut tcp = Box::new(TcpFlow::new(id, &tcp, self.seed));
             tcp.on_timer(self.now, Role::Client, &mut self.fabric, &mut self.recorder);
             self.flows.push(Hosts::Tcp(tcp));

@@ -13,18 +13,36 @@ pub struct Writes {
     pub period: Span,
 }
 
-/// The state of an application that writes by the clock.
+/// The state of an application that writes by the clock, or stops by it.
 #[derive(Clone, Debug)]
 pub(crate) struct Writing {
     writes: Writes,
     left: u64,
     next: Option<Time>,
+    /// Whether it wrote all at once, more than can be sent, and stops when it is next due.
+    stops: bool,
 }
 
 impl Writing {
     /// The flow starts at `now`.
     pub(crate) fn new(writes: Writes, now: Time) -> Self {
-        Self { writes, left: writes.total, next: Some(now) }
+        Self { writes, left: writes.total, next: Some(now), stops: false }
+    }
+
+    /// It stops writing at `at`.
+    pub(crate) fn until(at: Time) -> Self {
+        let writes = Writes { total: 0, bytes: 0, period: Span::ZERO };
+        Self { writes, left: 0, next: Some(at), stops: true }
+    }
+
+    /// Whether it stops, now or before.
+    pub(crate) fn has_stopped(&self, now: Time) -> bool {
+        self.stops && self.next.is_some_and(|at| at <= now)
+    }
+
+    /// Whether it goes on until it stops.
+    pub(crate) fn stops(&self) -> bool {
+        self.stops
     }
 
     /// When the next write is due.

@@ -248,6 +248,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.abort();
     }
 
+    /// The application gives up what it wrote and what has not left, or with [`Config::offload`] what has found no room in the
+    /// send buffer. Returns the bytes of the stream that are sent or will be. [`Endpoint::shut`] should follow.
+    pub fn take_back(&mut self) -> u64 {
+        self.sender.take_back()
+    }
+
     /// The application will write no more: a FIN follows the data.
     pub fn shut(&mut self) {
         self.smooth = false;

@@ -103,3 +103,95 @@ fn harm_is_done_to_the_scheme_that_is_named() {
     assert!(beside_vegas.0 > beside_reno.0, "{beside_vegas:?} {beside_reno:?}");
     assert!(beside_vegas.1 > beside_reno.1, "{beside_vegas:?} {beside_reno:?}");
 }
+
+fn throughput(flow: &FlowRow) -> f64 {
+    flow.throughput_bps.expect("a throughput")
+}
+
+#[test]
+fn a_flow_alone_has_the_completion_time_of_exact_arithmetic() {
+    // One segment of 1500 bytes over links of 100, 10 and 100 Mbit/s, after a SYN and its answer of 52 bytes:
+    // headers of 40, and options for MSS, SACK and window scale of 12.
+    let path = scenario(&[("flow", "scheme=slow-start,size=1460B,start=1s")]);
+    let flow = flows(&results(&path, "slow-start")).remove(0);
+    let crossing = |bytes: f64| bytes * 8.0 * (1.0 / 100e6 + 1.0 / 10e6 + 1.0 / 100e6) + 0.020;
+    let wanted = 2.0 * crossing(52.0) + crossing(1500.0);
+    assert!((flow.fct_s.expect("an end") - wanted).abs() < 1e-9, "{:?} {wanted}", flow.fct_s);
+    assert_eq!((flow.start_s, flow.size_bytes), (1.0, Some(1460)));
+}
+
+#[test]
+fn a_flow_alone_takes_what_it_takes_in_a_race_but_for_the_links_of_the_hosts() {
+    for scheme in ["slow-start", "hystart", "paced"] {
+        let alone = scenario(&[("flow", &format!("scheme={scheme},size=300kB"))]);
+        let path = scenario(&[("size", "300kB"), ("receiver-access-rate", "100mbit")]);
+        let raced = race(&path, &parse_choices(scheme).expect(scheme), &How::default()).expect("a race");
+        let (one, other) = (flows(&results(&alone, scheme))[0].fct_s, raced[0].rows[0].fct_s);
+        let (one, other) = (one.expect("an end"), other.flatten().expect("an end"));
+        assert!((one / other - 1.0).abs() < 0.005, "{scheme}: {one} {other}");
+    }
+}
+
+#[test]
+fn two_equal_flows_share_the_link_fairly() {
+    let path = scenario(&[
+        ("flow", "scheme=slow-start;scheme=slow-start"),
+        ("duration", "60s"),
+        ("queue", "fq-codel:1000p"),
+    ]);
+    let flows = flows(&results(&path, "slow-start"));
+    let (one, other) = (throughput(&flows[0]), throughput(&flows[1]));
+    // Jain, Chiu and Hawe's index: 1 if both have the same.
+    let index = (one + other).powi(2) / (2.0 * (one * one + other * other));
+    assert!(index > 0.99, "{one} {other}");
+    assert!(one + other > 0.95 * 10e6 * 1460.0 / 1500.0, "{one} {other}");
+}
+
+#[test]
+fn each_flow_has_its_scheme_hosts_and_receiver_and_rows_are_of_schemes() {
+    let path = scenario(&[
+        (
+            "flow",
+            "scheme=paced,start=2s;scheme=paced:first=4,as=four,ack=delayed;from=1/2,to=0/0;\
+             scheme=vegas,restart=ssr,from=0/0",
+        ),
+        ("topology", "dumbbell:hosts=4"),
+        ("duration", "5s"),
+    ]);
+    let results = results(&path, "slow-start,hystart");
+    let rows: Vec<_> = results
+        .iter()
+        .map(|one| (one.name.as_str(), one.rows[0].population.as_str(), one.rows[0].flows))
+        .collect();
+    let with = |row| {
+        let population = if row == "slow-start" { "with slow-start" } else { "with hystart" };
+        [
+            ("paced", population, 1),
+            ("four", population, 1),
+            (row, population, 1),
+            ("vegas+ssr", population, 1),
+        ]
+    };
+    assert_eq!(rows, [with("slow-start"), with("hystart")].concat());
+    let of = |name: &str| &results.iter().find(|one| one.name == name).expect(name).flows[0];
+    let ends = |name: &str| (of(name).from.clone(), of(name).to.clone(), of(name).start_s);
+    let host = |from: &str, to: &str, start| (from.to_owned(), to.to_owned(), start);
+    assert_eq!(ends("paced"), host("0/1", "1/0", 2.0));
+    assert_eq!(ends("four"), host("0/2", "1/1", 0.0));
+    assert_eq!(ends("hystart"), host("1/2", "0/0", 0.0));
+    assert_eq!(ends("vegas+ssr"), host("0/0", "1/3", 0.0));
+    assert_eq!(results[3].rows[0].restart, "ssr");
+}
+
+#[test]
+fn a_flow_with_an_end_stops_there_and_leaves_the_link_to_the_other() {
+    let path =
+        scenario(&[("flow", "scheme=slow-start,end=3s;scheme=slow-start,as=next,start=4s,size=500kB")]);
+    let flows = flows(&results(&path, "slow-start"));
+    let (first, next) = (&flows[0], &flows[1]);
+    let end = first.fct_s.expect("an end");
+    assert!((3.0..3.2).contains(&end) && first.size_bytes.is_none(), "{end}");
+    let alone = scenario(&[("flow", "scheme=slow-start,as=next,start=4s,size=500kB")]);
+    let same = self::flows(&results(&alone, "slow-start"));
+    assert_eq!(next.fct_s, same[0].fct_s, "the link is empty again");
+}

@@ -25,7 +25,7 @@ use crate::write::WholeFile;
 pub const SERIES_COLUMNS: &[Column] = &[
     real("time_s", "s", "When, since the beginning of the run."),
     text("scheme", "The name of the row: the label, or the scheme with its parameters."),
-    text("population", "only or mixed, as in the rows of populations. Null in a race."),
+    text("population", "Which flows the flow ran with, as in the rows of populations: only, mixed, scripted, or with and a scheme. Null in a race."),
     whole("seed", "", "The seed of the run."),
     whole("flow", "", "The number of the flow, by arrival from nought. In a race nought, the measured flow."),
     whole("cwnd_bytes", "bytes", "The window in force."),
@@ -48,8 +48,8 @@ pub struct SeriesRun {
     pub group: usize,
     /// The seed of the run.
     pub seed: u64,
-    /// `only` or `mixed`; empty in a race.
-    pub population: &'static str,
+    /// What rows call the population; empty in a race.
+    pub population: String,
 }
 
 /// The series of all runs, on their way to a file.
@@ -299,7 +299,7 @@ impl Table {
         let seconds = |nanos: u64| firstflight_measure::arithmetic::seconds(nanos);
         let whole = |of: fn(&Row) -> u64| Cells::Whole(rows.iter().map(|row| Some(of(row))).collect());
         let name = |row: &Row| usize::try_from(row.scheme).ok().and_then(|place| names.get(place)).cloned();
-        let population = (!run.population.is_empty()).then(|| run.population.to_owned());
+        let population = (!run.population.is_empty()).then(|| run.population.clone());
         let known = |number: u64| Some(number).filter(|number| *number != NONE);
         vec![
             Cells::Real(rows.iter().map(|row| Some(seconds(row.at))).collect()),

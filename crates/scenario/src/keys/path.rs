@@ -6,10 +6,11 @@ use super::read::{self, put, set};
 use super::row::{Exclusion, Heading, Key, Need, row};
 use crate::bottleneck::{self, show_ack_aggregation, show_policer, show_queue, show_rate_trace};
 use crate::kind::Kind;
-use crate::population;
+use crate::population::{self, Population};
 use crate::quantity::{self, show_bytes, show_rate, show_span};
 use crate::routers::{self, AccessRouters, QuickStartRouter};
-use crate::scenario::{Goal, HALF};
+use crate::scenario::{Goal, HALF, Scenario};
+use crate::script;
 use crate::topology::{self, Topology};
 use crate::words::{self, Packet};
 
@@ -31,6 +32,9 @@ const OF_FLOWS: Key = Key {
     ..PATH
 };
 
+/// Why a script excludes the keys of a population.
+const SCRIPTED: &str = "every flow is said by itself, when it comes and how large it is too";
+
 /// Excludes another key, whatever the values of the two.
 const fn never(other: &'static str, why: &'static str) -> Exclusion {
     Exclusion { other, why, except: &[] }
@@ -38,6 +42,11 @@ const fn never(other: &'static str, why: &'static str) -> Exclusion {
 
 /// Excludes `flows`, because ACKs and data of a population share every link.
 const BOTH_WAYS: Exclusion = never("flows", "the flows' ACKs and data share the links between hosts");
+
+/// The population, if its flows are not said one by one.
+fn drawn(path: &Scenario) -> Option<&Population> {
+    path.population.as_ref().filter(|_| path.script.is_empty())
+}
 
 fn or_none(span: Option<Span>) -> String {
     span.map_or_else(|| "none".to_owned(), show_span)
@@ -206,6 +215,30 @@ pub(super) const KEYS: &[Key] = &[
         ..OF_ROUNDS
     },
     Key {
+        name: "flow",
+        kind: Kind::Text("FLOW"),
+        help: "A flow said by itself, any of scheme=NAME[:k=v,…], start=TIME, size=BYTES or end=TIME, from=ROUTER/PLACE, \
+               to=ROUTER/PLACE, ack=POLICY, restart=POLICY; given again, or behind a `;`, another; in a file \
+               [[flow]]",
+        default: Some("none"),
+        examples: &["start=0s;start=10s,end=40s,scheme=hystart", "start=0s,size=64kB,from=1/0,ack=linux"],
+        excludes: &[
+            never("arrivals", SCRIPTED),
+            never("sizes", SCRIPTED),
+            never("warm-up", SCRIPTED),
+            never("mixed", SCRIPTED),
+            never("app", "a flow's application writes all at once"),
+            never("flows", SCRIPTED),
+        ],
+        sweeps: false,
+        repeats: true,
+        place: 51,
+        parse: |options, text| put(&mut options.plain.script, script::script(options.registry, text)),
+        show: |path| (!path.script.is_empty()).then(|| script::show_script(&path.script)),
+        title: Scenario::describe_script,
+        ..PATH
+    },
+    Key {
         name: "flows",
         kind: Kind::Count(1_000_000),
         help: "Number of measured flows between the hosts of a dumbbell or a parking lot, instead of one flow",
@@ -217,7 +250,7 @@ pub(super) const KEYS: &[Key] = &[
             const ALLOWED: &str = "flows are a whole number from 1 to 1000000, or none";
             put(&mut options.flows, read::count_or_none(text, 1_000_000, ALLOWED))
         },
-        show: |path| Some(path.population.as_ref()?.flows.to_string()),
+        show: |path| Some(drawn(path)?.flows.to_string()),
         ..PATH
     },
     Key {
@@ -229,7 +262,7 @@ pub(super) const KEYS: &[Key] = &[
         examples: &["every:5s"],
         place: 15,
         parse: |options, text| set(&mut options.arrivals, population::arrivals(text)),
-        show: |path| Some(path.population.as_ref()?.arrivals.to_string()),
+        show: |path| Some(drawn(path)?.arrivals.to_string()),
         ..OF_FLOWS
     },
     Key {
@@ -241,7 +274,7 @@ pub(super) const KEYS: &[Key] = &[
         excludes: &[never("duration", "with a duration flows go on until it ends")],
         place: 16,
         parse: |options, text| set(&mut options.sizes, population::sizes(text)),
-        show: |path| Some(path.population.as_ref().filter(|_| path.is_sized())?.sizes.to_string()),
+        show: |path| Some(drawn(path).filter(|_| path.is_sized())?.sizes.to_string()),
         ..OF_FLOWS
     },
     Key {
@@ -253,7 +286,7 @@ pub(super) const KEYS: &[Key] = &[
         examples: &["1s", "none"],
         place: 17,
         parse: |options, text| set(&mut options.warm_up, read::span_or_none(text)),
-        show: |path| Some(or_none(Some(path.population.as_ref()?.warm_up).filter(|span| !span.is_zero()))),
+        show: |path| Some(or_none(Some(drawn(path)?.warm_up).filter(|span| !span.is_zero()))),
         ..OF_FLOWS
     },
     Key {
@@ -264,7 +297,7 @@ pub(super) const KEYS: &[Key] = &[
         examples: &["true"],
         place: 18,
         parse: |options, text| put(&mut options.mixed, read::boolean(text)),
-        show: |path| Some(path.population.as_ref()?.mixed.to_string()),
+        show: |path| Some(drawn(path)?.mixed.to_string()),
         ..OF_FLOWS
     },
     Key {

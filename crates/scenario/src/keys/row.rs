@@ -40,6 +40,8 @@ pub struct Key {
     pub sweeps: bool,
     /// Whether a path for real packets takes the key. The others say what a simulated host does.
     pub real: bool,
+    /// Whether the key may be given several times on the command line. The texts are then joined with `;`.
+    pub repeats: bool,
     /// The place of the key in the canonical text, from one. The text is hashed, so a place never changes; a new key takes
     /// the next one.
     pub place: u8,
@@ -115,6 +117,7 @@ pub(super) const fn row(heading: Heading) -> Key {
         schemes: false,
         sweeps: !matches!(heading, Heading::Runs),
         real: false,
+        repeats: false,
         place: 0,
         parse: |_, _| Ok(()),
         show: |_| None,

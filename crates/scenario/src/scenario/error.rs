@@ -141,6 +141,14 @@ pub enum ScenarioFault {
         /// The listed arrivals after the warm-up.
         listed: usize,
     },
+    /// A flow of a script that cannot be.
+    #[error("flow {number}: {fault}")]
+    OfFlow {
+        /// Which flow of the script, from one.
+        number: usize,
+        /// What is wrong with it.
+        fault: String,
+    },
     /// An arrival at the end of the run or later.
     #[error(
         "the flow at {start} begins when the run is over, at {end}; an earlier one is wanted, or a longer run"

@@ -2,14 +2,17 @@
 
 use std::borrow::Cow;
 
-use firstflight::Span;
+use firstflight::{Bytes, Span};
+use firstflight_sim::HostName;
 
-use super::{ScenarioError, ScenarioFault};
+use super::{Goal, Scenario, ScenarioError, ScenarioFault};
 use crate::cross::SizeLaw;
+use crate::hosts::hosts_of;
 use crate::options::Options;
-use crate::population::{ArrivalProcess, Population};
+use crate::population::{ArrivalProcess, Population, show_instant};
 use crate::quantity::{Decimal, show_span};
-use crate::topology::Topology;
+use crate::script::ScriptedFlow;
+use crate::topology::{Hosts, Topology};
 
 /// The population, if flows were asked for.
 pub(super) fn population(options: &Options) -> Result<Option<Population>, ScenarioError> {
@@ -61,23 +64,90 @@ pub(super) fn arriving(population: &Population) -> Span {
     by_the_clock.max(population.arrivals.latest())
 }
 
-/// Options that say how many flows there are, if listed arrivals alone say that: those that come after the warm-up.
+/// Options that say how many flows there are, if a script or listed arrivals alone say that.
 pub(super) fn counted(options: &Options) -> Cow<'_, Options> {
-    let Some(ArrivalProcess::At(instants)) = &options.arrivals else { return Cow::Borrowed(options) };
-    if options.flows.is_some() {
-        return Cow::Borrowed(options);
+    let script = &options.plain.script;
+    let count = |count: usize| u32::try_from(count.max(1)).ok();
+    if !script.is_empty() {
+        let mut counted = with_flows(options, count(script.len()));
+        let mut starts: Vec<Span> = script.iter().map(|flow| flow.start).collect();
+        starts.sort_unstable();
+        counted.arrivals = Some(ArrivalProcess::At(starts));
+        if options.given("topology").is_none() {
+            let each = count(script.len()).unwrap_or(1);
+            counted.plain.topology = Topology::Hosts(Hosts { hops: 1, each, onward: false });
+        }
+        return Cow::Owned(counted);
     }
-    let warm_up = options.warm_up.flatten().unwrap_or(Span::ZERO);
-    let listed = instants.iter().filter(|at| **at >= warm_up).count().max(1);
+    match &options.arrivals {
+        Some(ArrivalProcess::At(instants)) if options.flows.is_none() => {
+            let warm_up = options.warm_up.flatten().unwrap_or(Span::ZERO);
+            let listed = instants.iter().filter(|at| **at >= warm_up).count();
+            Cow::Owned(with_flows(options, count(listed)))
+        }
+        _ => Cow::Borrowed(options),
+    }
+}
+
+fn with_flows(options: &Options, flows: Option<u32>) -> Options {
     let mut counted = options.clone();
-    counted.flows = u32::try_from(listed).ok();
-    counted.remember("flows", &listed.to_string());
-    Cow::Owned(counted)
+    counted.flows = flows;
+    counted.remember("flows", &flows.unwrap_or(1).to_string());
+    counted
+}
+
+impl Scenario {
+    /// Between which hosts the flows of the script run, in its order; empty without a script.
+    pub fn script_hosts(&self) -> Vec<(HostName, HostName)> {
+        match self.topology {
+            Topology::Hosts(hosts) => hosts_of(&self.script, hosts).unwrap_or_default(),
+            Topology::Single | Topology::ParkingLot { .. } => Vec::new(),
+        }
+    }
+
+    /// The payload bytes of a flow of the script; `None` if it goes on until its end or the run's.
+    pub fn size_of(&self, flow: &ScriptedFlow) -> Option<Bytes> {
+        match (flow.size, flow.end, self.goal) {
+            (Some(size), ..) => size.in_bytes(u64::from(self.mss)),
+            (None, None, Goal::Size(size)) => Some(size),
+            (None, ..) => None,
+        }
+    }
+
+    /// Refuses a script whose flows are on no hosts, outside of the run, or too large.
+    pub(super) fn check_script(&self) -> Result<(), ScenarioError> {
+        let fault =
+            |index: usize, fault: String| ScenarioFault::OfFlow { number: index + 1, fault }.of("flow");
+        if let Topology::Hosts(hosts) = self.topology {
+            hosts_of(&self.script, hosts).map_err(|(index, text)| fault(index, text))?;
+        }
+        for (index, flow) in self.script.iter().enumerate() {
+            let ScriptedFlow { start, size, end, .. } = flow;
+            if let Some(size) = size.filter(|size| size.in_bytes(u64::from(self.mss)).is_none()) {
+                return Err(fault(index, format!("{size} is too large on this path")));
+            }
+            let over = show_span(self.limit);
+            if *start >= self.limit {
+                let start = show_instant(*start);
+                return Err(fault(index, format!("it begins at {start}, and the run is over at {over}")));
+            }
+            if let Some(end) = end.filter(|end| *end > self.limit) {
+                let end = show_span(end);
+                return Err(fault(index, format!("it ends at {end}, and the run is over at {over}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The latest end of a script's flows; zero if none has one.
+pub(super) fn latest_end(script: &[ScriptedFlow]) -> Span {
+    script.iter().filter_map(|flow| flow.end).max().unwrap_or(Span::ZERO)
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{Options, Scenario};
+    use super::*;
 
     fn resolve(given: &[(&str, &str)]) -> Result<Scenario, String> {
         let mut options = Options::default();

@@ -3,7 +3,7 @@
 use firstflight::{Bytes, Rate, Span};
 use firstflight_tcp::{AckPolicy, Recovery, RtoFloor, Stack};
 
-use super::flows::{arriving, counted, population};
+use super::flows::{arriving, counted, latest_end, population};
 use super::{
     Goal, LARGEST_RWND, LIMIT, MEGABIT, Rounds, Scenario, ScenarioError, ScenarioFault, Writes, highest,
     writing,
@@ -76,8 +76,8 @@ impl Scenario {
     /// Options that exclude each other, and values that are impossible on this path.
     pub fn resolve(options: &Options) -> Result<Self, ScenarioError> {
         let counted = counted(options);
+        together(&counted, options)?;
         let options = counted.as_ref();
-        together(options)?;
         let plain = &options.plain;
         let built_in = options.rate.is_none() && options.rtt.is_none() && plain.rate_trace.is_none();
         let unset = if built_in { Unset::BUILT_IN } else { Unset::OWN };
@@ -134,7 +134,7 @@ impl Scenario {
                     LIMIT
                         + idling(rounds)
                         + writing(app, size)
-                        + population.as_ref().map_or(Span::ZERO, arriving)
+                        + population.as_ref().map_or(Span::ZERO, arriving).max(latest_end(&plain.script))
                 }),
             },
             ack: options.ack.unwrap_or(unset.ack),
@@ -205,6 +205,7 @@ impl Scenario {
             return Err(ScenarioFault::Excluded { other: "rate-trace", why }.of("reverse-rate"));
         }
         self.ends()?;
+        self.check_script()?;
         self.begins_before_the_end()?;
         self.check_stack()?;
         if let Some(late) = self.windows.iter().find(|window| window.until > self.limit) {
@@ -248,16 +249,21 @@ impl Scenario {
     }
 }
 
-/// Refuses a key without another that it needs, or together with one that it excludes.
-fn together(options: &Options) -> Result<(), ScenarioError> {
-    let is_given = |key: &Key| options.given(key.name).filter(|text| !key.is_off(text));
-    let other_is_given = |name: &str| key(name).and_then(is_given).is_some();
-    for key in keys() {
-        let Some(text) = is_given(key) else { continue };
+/// Refuses a key without another that it needs, or together with one that it excludes. `options` say how many flows there
+/// are, which those `given` may leave to a script or to listed arrivals.
+fn together(options: &Options, given: &Options) -> Result<(), ScenarioError> {
+    for one in keys() {
+        // A script makes a population, and excludes that another is asked for.
+        let beside = if one.name == "flow" { given } else { options };
+        let is_given = |key: &Key| beside.given(key.name).filter(|text| !key.is_off(text)).map(str::to_owned);
+        let other_is_given = |name: &str| key(name).and_then(is_given).is_some();
+        let Some(text) = is_given(one) else { continue };
+        let key = one;
         if let Some(need) = key.needs.filter(|need| !other_is_given(need.other)) {
             return Err(ScenarioFault::Needs(need.without).of(key.name));
         }
-        let is_excluded = |one: &&Exclusion| other_is_given(one.other) && !one.except.contains(&text);
+        let is_excluded =
+            |one: &&Exclusion| other_is_given(one.other) && !one.except.contains(&text.as_str());
         if let Some(Exclusion { other, why, .. }) = key.excludes.iter().find(is_excluded) {
             return Err(ScenarioFault::Excluded { other, why }.of(key.name));
         }

@@ -6,6 +6,7 @@ use firstflight_sim::Batch;
 use super::{Goal, Rounds, Scenario, fnv_1a, highest};
 use crate::keys::{Heading, Key, keys};
 use crate::quantity::{self, QueueSize};
+use crate::script::ScriptedFlow;
 use crate::windows::show_windows;
 
 impl Scenario {
@@ -49,6 +50,27 @@ impl Scenario {
         let windows =
             show_windows(&self.windows).map_or_else(String::new, |text| format!(" --windows {text}"));
         format!("{program} race{options} --schemes {schemes} --runs {runs} --seed {seed}{windows}")
+    }
+
+    /// The flows of the script in words, the first few of them; `None` without one.
+    pub(crate) fn describe_script(&self) -> Option<String> {
+        const FEW: usize = 4;
+        let flow = |flow: &ScriptedFlow| {
+            let scheme = flow.scheme.clone().unwrap_or_else(|| "the row's scheme".to_owned());
+            let policy = flow.restart.as_ref().map(|policy| format!(" with {policy}"));
+            let size = self.size_of(flow).map(|size| format!(" of {}", quantity::humane_bytes(size)));
+            let start =
+                if flow.start.is_zero() { "0 s".to_owned() } else { quantity::humane_span(flow.start) };
+            let end = flow.end.map(|end| format!(" until {}", quantity::humane_span(end)));
+            let parts = [policy, size, Some(format!(" at {start}")), end];
+            parts.into_iter().flatten().fold(scheme, |all, part| all + &part)
+        };
+        let mut said: Vec<String> = self.script.iter().take(FEW).map(flow).collect();
+        let more = self.script.len().saturating_sub(FEW);
+        if more > 0 {
+            said.push(format!("{more} more"));
+        }
+        (!said.is_empty()).then(|| said.join("; "))
     }
 
     fn describe_rounds(&self, bytes: Bytes) -> String {
@@ -96,12 +118,16 @@ impl Scenario {
         let goal = match self.goal {
             Goal::Size(bytes) if self.rounds.is_some() => self.describe_rounds(bytes),
             Goal::Size(bytes) => match &self.population {
+                Some(flows) if !self.script.is_empty() => some_flows(flows.flows),
                 Some(flows) => flows.describe(Some(bytes)),
                 None => format!("{} to transfer", quantity::humane_bytes(bytes)),
             },
             Goal::Duration(span) => {
                 let flows = self.population.as_ref();
-                let flows = flows.map_or_else(String::new, |flows| flows.describe(None) + ", for ");
+                let flows = flows.map_or_else(String::new, |flows| match self.script.as_slice() {
+                    [] => flows.describe(None) + ", for ",
+                    script => some_flows(u32::try_from(script.len()).unwrap_or(u32::MAX)) + ", for ",
+                });
                 flows + &quantity::humane_span(span)
             }
         };
@@ -149,6 +175,10 @@ fn quote(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
+}
+
+fn some_flows(count: u32) -> String {
+    format!("{count} flow{}", if count == 1 { "" } else { "s" })
 }
 
 fn some_packets(count: u32) -> String {

@@ -210,6 +210,7 @@ fn arrivals(routes: &[Route], gap: u64) -> Arrivals<SlowStart, SlowStart, Reno> 
         start: Time::from_nanos(1_000_003),
         stop: None,
         most: Some(20),
+        until: None,
         gap: Gap::Exponential(Span::from_nanos(gap)),
         content: Content::Transfer(Sizes::Exponential { mean: 20_000.0 }),
         mix: vec![Ends { client: config, server: config, controller }],

@@ -37,6 +37,7 @@ fn arrivals(routes: Vec<Route>, content: Content, gap_millis: u64) -> Arrivals<S
         start: Time::ZERO,
         stop: Some(secs(20)),
         most: None,
+        until: None,
         gap: Gap::Exponential(Span::from_millis(gap_millis)),
         content,
         mix: vec![Ends { client: config(), server: config(), controller: controller() }],

@@ -26,7 +26,7 @@ impl Recorder for Departures {
 type Sims = Sim<AnyScheme, AnyRestart, AnyLaw, Departures>;
 
 /// 8 Mbit/s, 100 ms, an initial window of ten full segments of 1000 bytes.
-fn sim(writes: Writes) -> Result<(Sims, FlowId), NetworkError> {
+fn sim(application: Application) -> Result<(Sims, FlowId), NetworkError> {
     let path = PathSpec::symmetric(Rate::from_bps(8_000_000), Span::from_millis(100), QueueLimit::Unlimited);
     let topology = single_path(&path);
     let initial = Initial { segments: 10, ssthresh: None };
@@ -40,12 +40,7 @@ fn sim(writes: Writes) -> Result<(Sims, FlowId), NetworkError> {
         reverse: topology.routes[0].reverse.clone(),
         start: Time::ZERO,
         start_spread: Span::ZERO,
-        traffic: Traffic::Tcp(Box::new(TcpSpec {
-            client: config,
-            server: config,
-            controller,
-            application: Application::Writes(writes),
-        })),
+        traffic: Traffic::Tcp(Box::new(TcpSpec { client: config, server: config, controller, application })),
         muted: false,
     });
     Ok((Sim::new(&network, 1, Departures::default())?, flow))
@@ -53,7 +48,7 @@ fn sim(writes: Writes) -> Result<(Sims, FlowId), NetworkError> {
 
 #[test]
 fn each_write_leaves_when_it_is_written_and_the_flow_ends_with_the_last() {
-    let (mut sim, flow) = sim(WRITES).unwrap();
+    let (mut sim, flow) = sim(Application::Writes(WRITES)).unwrap();
     assert_eq!(sim.run_until_ended(flow, Time::ZERO + Span::from_secs(60)), Stop::Finished);
     assert_eq!(sim.flow(flow).unwrap().delivered_bytes, 45_000);
     let sent = &sim.recorder().0;
@@ -73,6 +68,33 @@ fn each_write_leaves_when_it_is_written_and_the_flow_ends_with_the_last() {
 #[test]
 fn writes_of_nothing_are_no_traffic() {
     for writes in [Writes { total: 0, ..WRITES }, Writes { bytes: 0, ..WRITES }] {
-        assert!(matches!(sim(writes), Err(NetworkError::Flow { .. })), "{writes:?}");
+        assert!(matches!(sim(Application::Writes(writes)), Err(NetworkError::Flow { .. })), "{writes:?}");
     }
+}
+
+#[test]
+fn an_application_that_stops_sends_nothing_new_from_then_on_and_the_flow_ends_with_what_has_left() {
+    let stop = Span::from_millis(2_000);
+    let (mut sim, flow) = sim(Application::Until(Time::ZERO + stop)).unwrap();
+    assert_eq!(sim.run_until_ended(flow, Time::ZERO + Span::from_secs(60)), Stop::Finished);
+    let sent = &sim.recorder().0;
+    assert!(sent.iter().all(|(at, _)| at.since(Time::ZERO) < stop));
+    // Nothing is lost on this path, so that what left is what is delivered.
+    let left: u64 = sent.iter().map(|(_, bytes)| bytes).sum();
+    let stats = sim.flow(flow).unwrap();
+    assert_eq!((stats.delivered_bytes, stats.data_sent), (left, sent.len() as u64));
+    let last = stats.finished().expect("an end").since(Time::ZERO);
+    assert!(last >= stop + Span::from_millis(50), "the last packet takes half a round trip: {last:?}");
+    // The FINs of both sides follow, and no data.
+    sim.run(Time::ZERO + Span::from_secs(30));
+    assert_eq!(sim.flow(flow).unwrap().delivered_bytes, left);
+}
+
+#[test]
+fn an_application_that_stops_before_the_handshake_is_over_sends_nothing() {
+    let (mut sim, flow) = sim(Application::Until(Time::ZERO + Span::from_millis(60))).unwrap();
+    assert_eq!(sim.run_until_ended(flow, Time::ZERO + Span::from_secs(60)), Stop::Finished);
+    let stats = sim.flow(flow).unwrap();
+    assert_eq!((stats.delivered_bytes, stats.data_sent), (0, 0));
+    assert_eq!(stats.finished(), Some(Time::ZERO + Span::from_millis(60)));
 }

@@ -188,6 +188,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         untaken
     }
 
+    /// Gives up what was written and has not left, or has found no room in the offload queue. Gives how many bytes of the stream
+    /// remain.
+    pub(crate) fn take_back(&mut self) -> u64 {
+        if self.shaper.queue.is_some() {
+            self.drop_untaken();
+        } else if !self.stream.is_shut() {
+            self.stream.take_back(self.stream.backlog());
+        }
+        self.stream.written()
+    }
+
     pub(crate) fn shut(&mut self) {
         self.stream.shut();
     }

@@ -1,0 +1,172 @@
+//! Which flow of a script has which scheme.
+
+use crate::by_name::ByName;
+use crate::choice::{ChoiceError, SchemeChoice};
+use crate::quantity::in_a_line;
+use crate::scenario::Scenario;
+use crate::script::ScriptedFlow;
+
+/// The schemes of a script, and who has which.
+#[derive(Clone, Debug)]
+pub struct Cast {
+    /// The schemes, each once, in the order in which flows name them.
+    pub choices: Vec<SchemeChoice>,
+    /// The flows, in the order of the script.
+    pub parts: Vec<Part>,
+}
+
+/// One flow of a cast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The index of its scheme in [`Cast::choices`].
+    pub choice: usize,
+    /// Whether it has the row's scheme, and no other.
+    pub of_row: bool,
+}
+
+/// Why a script has no cast.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("flow: flow {number}: {fault}")]
+pub struct CastError {
+    /// Which flow of the script, from one.
+    pub number: usize,
+    /// What is wrong with its scheme, in one line.
+    pub fault: String,
+}
+
+impl Scenario {
+    /// Whether a flow of the script leaves its scheme to the row, so that the script runs once for each scheme of a list.
+    pub fn has_row_scheme(&self) -> bool {
+        self.script.iter().any(|flow| flow.scheme.is_none())
+    }
+
+    /// The schemes of the script's flows, beside `row` for those that name none. A flow with a restart policy of its own has a
+    /// scheme of its own: its row is named `scheme+policy` unless the flow says `as=label`.
+    ///
+    /// # Errors
+    /// A scheme that cannot be read, a flow that names none and has no `row`, two flows whose schemes have one name and are
+    /// not the same, a restart policy that is said twice, or what an earlier connection saved and nobody told.
+    pub fn cast(&self, row: Option<&SchemeChoice>) -> Result<Cast, CastError> {
+        let mut cast = Cast { choices: Vec::new(), parts: Vec::new() };
+        for (index, flow) in self.script.iter().enumerate() {
+            let fault = |fault: String| CastError { number: index + 1, fault: in_a_line(&fault) };
+            let choice = self.choice_of(flow, row).map_err(fault)?;
+            let same = cast.choices.iter().position(|other| other.name() == choice.name());
+            if let Some(other) = same.map(|at| &cast.choices[at]).filter(|other| !is_same(other, &choice)) {
+                return Err(fault(format!(
+                    "`{choice}` and `{other}` have one name, {}; tell them apart with as=label",
+                    choice.name()
+                )));
+            }
+            let of_row = flow.scheme.is_none();
+            let choice = same.unwrap_or_else(|| {
+                cast.choices.push(choice);
+                cast.choices.len() - 1
+            });
+            cast.parts.push(Part { choice, of_row });
+        }
+        Ok(cast)
+    }
+
+    fn choice_of(&self, flow: &ScriptedFlow, row: Option<&SchemeChoice>) -> Result<SchemeChoice, String> {
+        let choice = match (&flow.scheme, row) {
+            (Some(text), _) => self.one_choice(text)?,
+            (None, Some(row)) => row.clone(),
+            (None, None) => return Err("it has the row's scheme, and no scheme is listed".to_owned()),
+        };
+        if choice.lacks_saved() {
+            return Err(format!(
+                "{}: what an earlier connection saved has to be said, as in `careful-resume:saved=64kB,rtt=40ms`",
+                choice.name()
+            ));
+        }
+        let Some(policy) = &flow.restart else { return Ok(choice) };
+        if choice.has_own_restart() {
+            return Err(format!("restart is said twice: {policy}, and in `{choice}`"));
+        }
+        let label = match (&choice.label, &flow.scheme) {
+            (Some(label), Some(_)) => label.clone(),
+            _ => format!("{}+{}", choice.name(), policy.entry.name),
+        };
+        Ok(choice.restarting(policy, label))
+    }
+
+    fn one_choice(&self, text: &str) -> Result<SchemeChoice, String> {
+        let choices = self.registry.parse_choices(text).map_err(|error: ChoiceError| error.to_string())?;
+        match <[SchemeChoice; 1]>::try_from(choices) {
+            Ok([choice]) => Ok(choice),
+            Err(choices) => Err(format!("`{text}` are {} schemes; a flow has one", choices.len())),
+        }
+    }
+}
+
+fn is_same(one: &SchemeChoice, other: &SchemeChoice) -> bool {
+    one.to_string() == other.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, parse_choices};
+
+    fn scenario(script: &str) -> Scenario {
+        let mut options = Options::default();
+        for (key, text) in [("rate", "10mbit"), ("flow", script)] {
+            options.set(key, text).expect(text);
+        }
+        Scenario::resolve(&options).expect("a scenario")
+    }
+
+    fn cast(script: &str, row: Option<&str>) -> Result<(Vec<String>, Vec<usize>), String> {
+        let row = row.map(|row| parse_choices(row).expect(row).remove(0));
+        let cast = scenario(script).cast(row.as_ref()).map_err(|error| error.to_string())?;
+        let names = cast.choices.iter().map(|choice| choice.name().to_owned()).collect();
+        Ok((names, cast.parts.iter().map(|part| part.choice).collect()))
+    }
+
+    fn names(names: &[&str], parts: &[usize]) -> Result<(Vec<String>, Vec<usize>), String> {
+        Ok((names.iter().map(|name| (*name).to_owned()).collect(), parts.to_vec()))
+    }
+
+    #[test]
+    fn flows_of_one_scheme_have_one_row_and_those_that_name_none_have_the_rows() {
+        let script = "scheme=paced;start=1s;scheme=paced,start=2s;scheme=paced:first=4,as=four";
+        assert_eq!(cast(script, Some("slow-start")), names(&["paced", "slow-start", "four"], &[0, 1, 0, 2]));
+        assert_eq!(cast(script, Some("paced")), names(&["paced", "four"], &[0, 0, 0, 1]));
+        assert!(scenario(script).has_row_scheme() && !scenario("scheme=paced").has_row_scheme());
+    }
+
+    #[test]
+    fn a_policy_of_its_own_makes_a_row_of_its_own() {
+        let script = "restart=ssr;restart=rbp-rate;scheme=vegas,restart=nssr;scheme=vegas:as=v,restart=nssr";
+        assert_eq!(
+            cast(script, Some("slow-start")),
+            names(&["slow-start+ssr", "slow-start+rbp-rate", "vegas+nssr", "v"], &[0, 1, 2, 3])
+        );
+    }
+
+    #[test]
+    fn a_cast_that_cannot_be_is_refused_with_the_flow_in_one_line() {
+        for (script, says) in [
+            ("start=0s;scheme=hystrat", "flow: flow 2: unknown scheme `hystrat`; is `hystart` meant?"),
+            (
+                "scheme=paced;scheme=paced:first=4",
+                "flow: flow 2: `paced:first=4` and `paced` have one name, paced",
+            ),
+            (
+                "start=0s;scheme=slow-start:iw=2p",
+                "flow: flow 2: `slow-start:iw=2p` and `slow-start` have one name",
+            ),
+            ("scheme=all", "flow: flow 1: `all` are "),
+            ("scheme=vegas:restart=ssr,restart=nssr", "flow: flow 1: restart is said twice: nssr"),
+            ("scheme=careful-resume", "flow: flow 1: careful-resume: what an earlier connection saved"),
+        ] {
+            let error = cast(script, Some("slow-start")).expect_err(script);
+            assert!(error.starts_with(says) && !error.contains('\n'), "{script}: {error}");
+        }
+        assert_eq!(
+            cast("start=0s", None),
+            Err("flow: flow 1: it has the row's scheme, and no scheme is listed".to_owned())
+        );
+    }
+}
