@@ -99,11 +99,11 @@ fn run(
     mut notes: Vec<String>,
     arguments: &[String],
 ) -> Result<(), Failure> {
-    let cast = scripted(scenario, list)?;
-    if let Some((_, note)) = &cast {
-        notes.extend(note.clone());
+    let cast = scripted(scenario)?;
+    if cast.is_some() && list.is_some() {
+        notes.push("schemes: every flow has its own scheme, so nothing comes of the list".to_owned());
     }
-    let choices = cast.as_ref().map_or(choices, |(choices, _)| choices);
+    let choices = cast.as_deref().unwrap_or(choices);
     if scenario.population.is_some() {
         let (choices, left_out) = population::can_run(list, choices);
         notes.extend(left_out);
@@ -152,17 +152,12 @@ fn run(
     logs.finish(to).and(written)
 }
 
-/// The schemes of a script whose flows all have their own, and what is said of a list of schemes that then has no effect.
-fn scripted(
-    scenario: &Scenario,
-    list: Option<&str>,
-) -> Result<Option<(Vec<SchemeChoice>, Option<String>)>, Failure> {
+/// The schemes of a script whose flows all have their own.
+fn scripted(scenario: &Scenario) -> Result<Option<Vec<SchemeChoice>>, Failure> {
     if scenario.script.is_empty() || scenario.has_row_scheme() {
         return Ok(None);
     }
-    let cast = scenario.cast(None).map_err(Failure::usage)?;
-    let unused = "schemes: every flow has its own scheme, so nothing comes of the list";
-    Ok(Some((cast.choices, list.map(|_| unused.to_owned()))))
+    Ok(Some(scenario.cast(None).map_err(Failure::usage)?.choices))
 }
 
 const EACH_FLOW: &str = "--each-flow: one flow is measured; for a row a flow say how many are with --flows";

@@ -14,7 +14,8 @@ pub struct PopulationRow {
     pub label: Option<String>,
     /// Its parameters where they differ from the defaults, as on the command line.
     pub params: String,
-    /// Whether all flows have this scheme: `only`, or `mixed`.
+    /// Whether all flows have this scheme: `only`; `mixed` if each drew one; `scripted`, or `with NAME` beside the row's scheme,
+    /// if flows are said one by one.
     pub population: String,
     /// The avoidance law.
     pub avoidance: String,
@@ -106,7 +107,7 @@ pub struct FlowRow {
     pub label: Option<String>,
     /// The scheme's parameters where they differ from the defaults.
     pub params: String,
-    /// Whether all flows have this scheme: `only`, or `mixed`.
+    /// As [`PopulationRow::population`].
     pub population: String,
     /// 1 if the flow is measured: it arrived after the warm-up and is among the first that the scenario measures; else 0.
     pub measured: u8,
@@ -116,7 +117,7 @@ pub struct FlowRow {
     pub from: String,
     /// The receiving host, likewise.
     pub to: String,
-    /// Payload bytes to transfer; undefined if it goes on until the run ends.
+    /// Payload bytes to transfer; undefined if it goes on until its end or the run's.
     pub size_bytes: Option<u64>,
     /// SYN sent to last byte delivered; undefined if it did not finish.
     pub fct_s: Option<f64>,

@@ -9,7 +9,8 @@ use crate::view::{Only, Show, ViewColumn, view};
 pub const POPULATION_COLUMNS: &[Column] = &[
     text(
         "population",
-        "Whether all flows of the run have this scheme (only) or each took one at random (mixed).",
+        "Whether all flows of the run have this scheme (only), or each took one at random (mixed). Of flows said one by one with \
+         several schemes: scripted, or with NAME if some have the row's scheme, which is NAME in this run.",
     ),
     whole(
         "flows",
@@ -73,7 +74,11 @@ pub const POPULATION_COLUMNS: &[Column] = &[
     real("start_s", "s", "When its SYN left, from the beginning of the run."),
     text("from", "The host that sends: its router and its place there, both from nought."),
     text("to", "The host that receives."),
-    whole("size_bytes", "B", "Payload to transfer. Undefined if the flow goes on until the run ends."),
+    whole(
+        "size_bytes",
+        "B",
+        "Payload to transfer. Undefined if the flow goes on until its end or the run's.",
+    ),
     real(
         "requested_rate_bps",
         "bit/s",

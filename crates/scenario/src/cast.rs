@@ -124,15 +124,18 @@ mod tests {
         Ok((names, cast.parts.iter().map(|part| part.choice).collect()))
     }
 
-    fn names(names: &[&str], parts: &[usize]) -> Result<(Vec<String>, Vec<usize>), String> {
-        Ok((names.iter().map(|name| (*name).to_owned()).collect(), parts.to_vec()))
+    fn names(names: &[&str], parts: &[usize]) -> (Vec<String>, Vec<usize>) {
+        (names.iter().map(|name| (*name).to_owned()).collect(), parts.to_vec())
     }
 
     #[test]
     fn flows_of_one_scheme_have_one_row_and_those_that_name_none_have_the_rows() {
         let script = "scheme=paced;start=1s;scheme=paced,start=2s;scheme=paced:first=4,as=four";
-        assert_eq!(cast(script, Some("slow-start")), names(&["paced", "slow-start", "four"], &[0, 1, 0, 2]));
-        assert_eq!(cast(script, Some("paced")), names(&["paced", "four"], &[0, 0, 0, 1]));
+        assert_eq!(
+            cast(script, Some("slow-start")),
+            Ok(names(&["paced", "slow-start", "four"], &[0, 1, 0, 2]))
+        );
+        assert_eq!(cast(script, Some("paced")), Ok(names(&["paced", "four"], &[0, 0, 0, 1])));
         assert!(scenario(script).has_row_scheme() && !scenario("scheme=paced").has_row_scheme());
     }
 
@@ -141,7 +144,7 @@ mod tests {
         let script = "restart=ssr;restart=rbp-rate;scheme=vegas,restart=nssr;scheme=vegas:as=v,restart=nssr";
         assert_eq!(
             cast(script, Some("slow-start")),
-            names(&["slow-start+ssr", "slow-start+rbp-rate", "vegas+nssr", "v"], &[0, 1, 2, 3])
+            Ok(names(&["slow-start+ssr", "slow-start+rbp-rate", "vegas+nssr", "v"], &[0, 1, 2, 3]))
         );
     }
 

@@ -68,7 +68,8 @@ fn flow(registry: Registry, text: &str) -> Result<ScriptedFlow, QuantityError> {
         match items.iter_mut().find(|(name, _)| *name == "scheme").filter(|_| !is_word) {
             Some((_, scheme)) => {
                 let sign = if scheme.contains(':') { "," } else { ":" };
-                *scheme += &format!("{sign}{item}");
+                scheme.push_str(sign);
+                scheme.push_str(item);
             }
             None if !item.contains('=') => return Err(refuse(item, Why::UnknownWord, FLOW)),
             None if !is_word => return Err(unknown(name.trim())),

@@ -48,6 +48,9 @@ pub fn population_verdict(
     if number(first, "flows") == Some(0.0) {
         return format!("No flow was measured: {}.", says(flows, first));
     }
+    if unmixed.is_empty() {
+        return format!("{}.", says_each(flows, ranked));
+    }
     if unmixed.len() < 2 {
         return format!("{}.", says(flows, first));
     }
@@ -188,6 +191,23 @@ fn deploy(result: &PopulationResult) -> &str {
         None | Some("") => ALONE,
         Some(deploy) => deploy,
     }
+}
+
+/// What each of the first few results of flows said one by one has, which are compared by nobody: each is beside the others.
+fn says_each(flows: u32, ranked: &[PopulationResult]) -> String {
+    const FEW: usize = 4;
+    let mut said: Vec<String> = ranked
+        .iter()
+        .take(FEW)
+        .map(|result| match result.rows.first().and_then(|row| row.population.strip_prefix("with ")) {
+            Some(row) if row != result.name => format!("beside {row} {}", says(flows, result)),
+            _ => says(flows, result),
+        })
+        .collect();
+    if ranked.len() > FEW {
+        said.push(format!("{} more rows", ranked.len() - FEW));
+    }
+    said.join("; ")
 }
 
 fn says(flows: u32, result: &PopulationResult) -> String {
