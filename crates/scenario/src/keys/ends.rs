@@ -220,7 +220,7 @@ pub(super) const KEYS: &[Key] = &[
         help: "What the receiver says of data above a hole where SACK was agreed on",
         default: Some("sent"),
         examples: &["withheld"],
-        place: 52,
+        place: 53,
         parse: |options, text| put(&mut options.plain.sack_blocks, words::sack_blocks(text)),
         show: |path| (!path.sack_blocks).then(|| "withheld".to_owned()),
         title: |path| (!path.sack_blocks).then(|| "a receiver without SACK blocks".to_owned()),

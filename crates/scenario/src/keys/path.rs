@@ -542,7 +542,7 @@ pub(super) const KEYS: &[Key] = &[
             "threshold=0.95,interval=100ms,estimator=interval,reduction=yes,rtt-max=500ms,ring=oldest",
         ],
         real: true,
-        place: 51,
+        place: 52,
         parse: |options, text| put(&mut options.plain.qs_access, routers::access_routers(text)),
         show: |path| (path.qs_access != AccessRouters::default()).then(|| path.qs_access.to_string()),
         ..PATH

@@ -39,7 +39,7 @@ pub(super) const KEYS: &[Key] = &[
         help: "Windows of time whose utilisation, goodput and drops each row has too, as in 10s..70s",
         default: Some("none"),
         examples: &["0s..1s,200ms..500ms"],
-        place: 51,
+        place: 54,
         parse: |options, text| put(&mut options.plain.windows, windows(text)),
         show: |path| show_windows(&path.windows),
         ..RUN
