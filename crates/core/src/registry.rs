@@ -6,6 +6,7 @@
 
 mod list;
 mod needs;
+mod numbers;
 #[cfg(feature = "alloc")]
 mod outside;
 mod parameter;
@@ -13,6 +14,8 @@ mod parameter;
 pub use crate::large::Large;
 pub use list::{EntryProblem, Registry, RegistryError};
 pub use needs::{Ability, Help, Missing, Needs, Offers, check};
+pub use numbers::{Choice, Numbers, Place};
+pub(crate) use numbers::{choice, place};
 #[cfg(feature = "alloc")]
 pub use outside::{OutsideLaw, OutsideStartup};
 pub use parameter::{Kind, Parameter, ParameterError, Problem, Settings, Value};

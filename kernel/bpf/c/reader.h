@@ -29,6 +29,9 @@ enum { TCP_CA_Open, TCP_CA_Disorder, TCP_CA_CWR, TCP_CA_Recovery, TCP_CA_Loss };
 
 /* What happened. Those of one ACK happen in this order. */
 enum { BEGAN, SENT, RESENT, WOKEN, DRY, ACKED, LOST, MARKED, TIMED_OUT, IDLE, KINDS };
+
+/* A record of the parameters, which are in it in place of facts and answer. One is before each BEGAN. */
+#define SET KINDS
 #define DID(kind) (1u << (kind))
 
 /* What the reader saw of the socket. */
@@ -58,7 +61,7 @@ struct record {
 	struct told told;
 };
 
-extern void scheme_begin(void *state, const struct facts *facts, struct told *told) asm(SCHEME ".begin");
+extern void scheme_begin(void *state, const struct numbers *numbers, const struct facts *facts, struct told *told) asm(SCHEME ".begin");
 extern void scheme_acked(void *state, const struct facts *facts, struct told *told) asm(SCHEME ".acked");
 extern void scheme_answer(void *state, const struct facts *facts, struct told *told) asm(SCHEME ".answer");
 extern void scheme_hear(void *state, u32 kind, const struct facts *facts, struct told *told) asm(SCHEME ".hear");
@@ -118,7 +121,7 @@ struct {
 __attribute__((noinline)) int start(struct held *held)
 {
 	if (held)
-		scheme_begin(held->state, &held->facts, &held->told);
+		scheme_begin(held->state, numbers(), &held->facts, &held->told);
 	return 0;
 }
 
@@ -244,6 +247,24 @@ static __always_inline u32 due(const struct facts *f, struct reader *r, const st
 	r->nxt = tp->snd_nxt;
 	r->resent = tp->total_retrans;
 	return kinds;
+}
+
+/* Writes the parameters down that the scheme begins with. */
+static __always_inline void trace_numbers(struct sock *sk)
+{
+	const struct numbers *n = numbers();
+	struct record *record;
+
+	if (!settings.traced)
+		return;
+	record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
+	if (!record)
+		return;
+	__builtin_memset(record, 0, sizeof(*record));
+	record->kind = SET;
+	record->socket = (u64)sk;
+	__builtin_memcpy(&record->facts, n, sizeof(*n));
+	bpf_ringbuf_submit(record, 0);
 }
 
 static __always_inline void trace(struct sock *sk, u32 kind, const struct facts *f, const struct told *t)

@@ -96,6 +96,7 @@ SEC("struct_ops/init") void BPF_PROG(ff_init, struct sock *sk)
 	h->reader.over = 1;
 	look(sk, &h->facts, &h->reader);
 	start(h);
+	trace_numbers(sk);
 	trace(sk, BEGAN, &h->facts, &h->told);
 }
 

@@ -105,6 +105,7 @@ SEC("struct_ops/init") void BPF_PROG(ff_init, struct sock *sk)
 	start(h);
 	if (!h->told.over)
 		ask(h);
+	trace_numbers(sk);
 	trace(sk, BEGAN, &h->facts, &h->told);
 	obey(sk, h);
 }

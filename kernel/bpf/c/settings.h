@@ -6,12 +6,18 @@
 #ifndef FIRSTFLIGHT_SETTINGS_H
 #define FIRSTFLIGHT_SETTINGS_H
 
-/* As many parameters as a scheme has, and some more. */
+/* As many parameters as a scheme can have. */
 #define PARAMETERS 16
 
-#ifndef READS
-#define READS 0
-#endif
+/*
+ * The parameters in the order of the registry's list, those not given at their defaults: a count, nanoseconds, bits a second, bytes,
+ * millionths, or the place of a word among the words of the parameter. Bit i of `given` is set if the user set parameter i. The twin
+ * is crates/core/src/registry/numbers.rs.
+ */
+struct numbers {
+	u32 given, pad;
+	u64 values[PARAMETERS];
+};
 
 struct settings {
 	/* The name under which the congestion control is registered, and the scheme's: what a list of loaded objects reads. */
@@ -20,23 +26,23 @@ struct settings {
 	/* The congestion control to hand over to. */
 	char law[16];
 	/* Whether each event and its answer goes to the ring buffer. */
-	u32 traced;
-	/* Bit i is set if the user set parameter i. */
-	u32 given;
-	/* How many of the parameters the scheme of this object reads; 0 of one that has its defaults built in. */
-	u32 reads, pad;
-	/*
-	 * The parameters in the order of the registry's list, those not given at their defaults: a count, nanoseconds, bits a
-	 * second, bytes, millionths, or the place of a word among the words of the parameter.
-	 */
-	u64 parameters[PARAMETERS];
+	u32 traced, pad;
+	struct numbers numbers;
 };
 
 const volatile struct settings settings SEC(".rodata.settings") = {
 	.name = "ff_scheme",
 	.scheme = SCHEME,
 	.law = "cubic",
-	.reads = READS,
 };
+
+/* The parameters that the loader wrote: a compiler that sees where they are takes the zeros that they are built with. */
+static __always_inline const struct numbers *numbers(void)
+{
+	const struct numbers *found = (const struct numbers *)&settings.numbers;
+
+	barrier_var(found);
+	return found;
+}
 
 #endif

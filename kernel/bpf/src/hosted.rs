@@ -2,6 +2,7 @@
 //!
 //! The same source, built natively, is what decisions of a kernel are compared with.
 
+use firstflight::registry::Numbers;
 use firstflight::schemes::Initial;
 use firstflight::{Bytes, Event, Judge, Lead, Origin, Pacing, Path, Plan, Sent, Startup, Step, Tag};
 
@@ -81,8 +82,12 @@ fn low(offset: u64) -> u32 {
 impl<S: Startup> Hosted<S> {
     /// A connection is established. The kernel's initial window is the scheme's.
     #[inline(always)]
-    pub fn begin(make: impl FnOnce(Initial, &Facts) -> S, facts: &Facts) -> (Self, Step) {
-        let scheme = make(Initial { segments: facts.cwnd, ssthresh: facts.ssthresh() }, facts);
+    pub fn begin(
+        make: impl FnOnce(Initial, &Numbers, &Facts) -> S,
+        numbers: &Numbers,
+        facts: &Facts,
+    ) -> (Self, Step) {
+        let scheme = make(Initial { segments: facts.cwnd, ssthresh: facts.ssthresh() }, numbers, facts);
         let path = facts.path();
         let mut hosted = Self { judge: Judge::new(), trains: Trains::default(), scheme };
         hosted.judge.begin(&path);
@@ -138,26 +143,26 @@ impl<S: Startup> Hosted<S> {
     }
 }
 
-/// The schemes that a kernel can host: name, name as an identifier, and how the scheme is made with its default parameters.
+/// The schemes that a kernel can host: name, name as an identifier, and how the scheme is made with its parameters.
 ///
 /// Not there are adaptive, whose search through its marks takes a verifier more than a million steps, and quick-start: this kernel has no way to say a request in a SYN, nor to read the routers' answer.
 #[macro_export]
 macro_rules! for_each_hosted_scheme {
     ($take:ident) => {
         $take! {
-            "slow-start": slow_start, SlowStart, |initial, _| SlowStart::new(initial);
-            "slow-start-paced": slow_start_paced, SlowStart, |initial, _| SlowStart::paced(initial);
-            "limited": limited, Limited, |initial, _| Limited::new(initial, 100);
-            "vegas": vegas, VegasStart, |initial, _| VegasStart::new(initial, VegasVariant::Ns2);
-            "packet-pair": packet_pair, PacketPair, |initial, _| PacketPair::new(initial);
-            "hystart": hystart, HyStart, |initial, _| HyStart::new(initial);
-            "hystart-linux": hystart_linux, HyStartLinux, |initial, _| HyStartLinux::new(initial);
-            "hystart++": hystart_plus_plus, HyStartPlus, |initial, _| HyStartPlus::new(initial);
-            "search": search, Search, |initial, _| Search::new(initial);
-            "bbr": bbr, Bbr, |initial, _| Bbr::new(initial);
-            "paced": paced, Paced, |initial, _| Paced::practical(initial);
-            "suss": suss, Suss, |initial, _| Suss::new(initial);
-            "careful-resume": careful_resume, CarefulResume, |initial, facts| CarefulResume::new(initial, facts.saved());
+            "slow-start": slow_start, SlowStart, |initial, _, _| SlowStart::new(initial);
+            "slow-start-paced": slow_start_paced, SlowStart, |initial, _, _| SlowStart::paced(initial);
+            "limited": limited, Limited, |initial, numbers, _| Limited::from_numbers(initial, numbers);
+            "vegas": vegas, VegasStart, |initial, numbers, _| VegasStart::from_numbers(initial, numbers);
+            "packet-pair": packet_pair, PacketPair, |initial, numbers, _| PacketPair::from_numbers(initial, numbers);
+            "hystart": hystart, HyStart, |initial, numbers, _| HyStart::from_numbers(initial, numbers);
+            "hystart-linux": hystart_linux, HyStartLinux, |initial, numbers, _| HyStartLinux::from_numbers(initial, numbers);
+            "hystart++": hystart_plus_plus, HyStartPlus, |initial, numbers, _| HyStartPlus::from_numbers(initial, numbers);
+            "search": search, Search, |initial, numbers, _| Search::from_numbers(initial, numbers);
+            "bbr": bbr, Bbr, |initial, _, _| Bbr::new(initial);
+            "paced": paced, Paced, |initial, numbers, _| Paced::from_numbers(initial, numbers);
+            "suss": suss, Suss, |initial, numbers, _| Suss::from_numbers(initial, numbers);
+            "careful-resume": careful_resume, CarefulResume, |initial, numbers, facts| CarefulResume::from_numbers(initial, numbers, facts.saved());
         }
     };
 }

@@ -43,6 +43,7 @@ entry_points! { "quick-start": quick_start, QUICK_START, QuickStart<SlowStart>; 
 macro_rules! hosted_entry_points {
     ($($name:literal: $module:ident, $scheme:ty, $make:expr;)+) => {$(
         mod $module {
+            use firstflight::registry::Numbers;
             use firstflight::schemes::*;
             use crate::facts::{Facts, Told};
             use crate::hosted::Hosted;
@@ -54,8 +55,13 @@ macro_rules! hosted_entry_points {
             static STATE: [u8; size_of::<Hosted<$scheme>>()] = [0; size_of::<Hosted<$scheme>>()];
 
             #[unsafe(export_name = concat!($name, ".begin"))]
-            extern "C" fn begin(place: &mut MaybeUninit<Hosted<$scheme>>, facts: &Facts, told: &mut Told) {
-                let (hosted, step) = Hosted::begin($make, facts);
+            extern "C" fn begin(
+                place: &mut MaybeUninit<Hosted<$scheme>>,
+                numbers: &Numbers,
+                facts: &Facts,
+                told: &mut Told,
+            ) {
+                let (hosted, step) = Hosted::begin($make, numbers, facts);
                 place.write(hosted);
                 told.step(step, facts);
             }
@@ -81,6 +87,7 @@ macro_rules! hosted_entry_points {
 macro_rules! resident_entry_points {
     ($($name:literal: $module:ident, $policy:ty, $make:expr;)+) => {$(
         mod $module {
+            use firstflight::registry::Numbers;
             use firstflight::restart::*;
             use crate::facts::{Facts, Told};
             use crate::resident::Resident;
@@ -97,8 +104,13 @@ macro_rules! resident_entry_points {
             static RESIDENT: u8 = 1;
 
             #[unsafe(export_name = concat!($name, ".begin"))]
-            extern "C" fn begin(place: &mut MaybeUninit<Resident<$policy>>, facts: &Facts, told: &mut Told) {
-                place.write(Resident::begin($make, facts));
+            extern "C" fn begin(
+                place: &mut MaybeUninit<Resident<$policy>>,
+                numbers: &Numbers,
+                facts: &Facts,
+                told: &mut Told,
+            ) {
+                place.write(Resident::begin($make, numbers, facts));
                 *told = Told::default();
             }
 

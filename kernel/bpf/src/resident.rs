@@ -1,5 +1,6 @@
 //! A restart policy as a socket has it, beside a law of the kernel that governs the rest of the time.
 
+use firstflight::registry::Numbers;
 use firstflight::schemes::Initial;
 use firstflight::{Bytes, Event, Judge, Lead, Learned, Origin, Startup, Step};
 
@@ -21,8 +22,13 @@ pub struct Resident<R> {
 impl<R: Startup> Resident<R> {
     /// A connection is established.
     #[inline(always)]
-    pub fn begin(make: impl FnOnce(Initial, &Facts) -> R, facts: &Facts) -> Self {
-        let mut policy = make(Initial { segments: facts.cwnd, ssthresh: facts.ssthresh() }, facts);
+    pub fn begin(
+        make: impl FnOnce(Initial, &Numbers, &Facts) -> R,
+        numbers: &Numbers,
+        facts: &Facts,
+    ) -> Self {
+        let initial = Initial { segments: facts.cwnd, ssthresh: facts.ssthresh() };
+        let mut policy = make(initial, numbers, facts);
         let path = facts.path();
         policy.overhear(&Event::Begin(Origin::Fresh), &path);
         let mut judge = Judge::new();
@@ -120,18 +126,18 @@ fn narrowed(worth: Option<Learned>) -> Step {
     worth.map_or(Step::Stay, |learned| Step::Done(Exit { cause: Cause::App, learned }))
 }
 
-/// The restart policies that a kernel can host: name, name as an identifier, and how the policy is made with its default
+/// The restart policies that a kernel can host: name, name as an identifier, and how the policy is made with its
 /// parameters.
 #[macro_export]
 macro_rules! for_each_resident_policy {
     ($take:ident) => {
         $take! {
-            "rfc5681": rfc5681, Rfc5681, |initial, _| Rfc5681::new(initial);
-            "ssr": ssr, Ssr, |initial, _| Ssr::new(initial);
-            "nssr": nssr, Nssr, |_, _| Nssr;
-            "rbp-rate": rbp_rate, Rbp, |initial, _| Rbp::rate(initial);
-            "rbp-cwnd": rbp_cwnd, Rbp, |initial, _| Rbp::window(initial);
-            "cwv": cwv, Cwv, |initial, _| Cwv::new(initial);
+            "rfc5681": rfc5681, Rfc5681, |initial, _, _| Rfc5681::new(initial);
+            "ssr": ssr, Ssr, |initial, numbers, _| Ssr::from_numbers(initial, numbers);
+            "nssr": nssr, Nssr, |_, _, _| Nssr;
+            "rbp-rate": rbp_rate, Rbp, |initial, numbers, _| Rbp::rate_from_numbers(initial, numbers);
+            "rbp-cwnd": rbp_cwnd, Rbp, |initial, numbers, _| Rbp::window_from_numbers(initial, numbers);
+            "cwv": cwv, Cwv, |initial, numbers, _| Cwv::from_numbers(initial, numbers);
         }
     };
 }

@@ -90,6 +90,7 @@ pub fn load_object(object: &[u8], order: &Order<'_>) -> Result<Loaded, KernelErr
             "a restart policy works beside cubic or reno, whose functions it calls; bbr's cannot be called";
         return Err(KernelError::Impossible { scheme: scheme.to_owned(), why: why.to_owned() });
     }
+    let numbers = parameters::numbers(scheme, parameters)?;
     machine::check()?;
     let available = names::available()?;
     if available.iter().any(|other| other == name) {
@@ -102,14 +103,12 @@ pub fn load_object(object: &[u8], order: &Order<'_>) -> Result<Loaded, KernelErr
     let mut open = ObjectBuilder::default()
         .open_memory(object)
         .map_err(|error| KernelError::system(&format!("the object of {scheme}"), &error))?;
-    let (given, values) = parameters::block(scheme, parameters)?;
     let settings = Settings {
         name: name.to_owned(),
         scheme: scheme.to_owned(),
         law: handover.name().to_owned(),
         is_traced,
-        given,
-        parameters: values,
+        numbers,
     };
     configure(&mut open, &settings)?;
     let mut object = open.load().map_err(|error| refused(scheme, &error))?;
@@ -183,11 +182,6 @@ fn configure(open: &mut OpenObject, settings: &Settings) -> Result<(), KernelErr
             named = true;
         } else if map.name() == SECTION {
             let block = map.initial_value_mut().ok_or(KernelError::Foreign)?;
-            if settings.given >> Settings::reads(block).unwrap_or(0).min(31) != 0 {
-                let why =
-                    "its object has the scheme's default parameters built in, and none can be set".to_owned();
-                return Err(KernelError::Impossible { scheme: settings.scheme.clone(), why });
-            }
             settings.write(block)?;
             set = true;
         }

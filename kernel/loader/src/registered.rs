@@ -84,7 +84,7 @@ pub fn list() -> Result<Vec<Registered>, KernelError> {
         found.push(Registered {
             name,
             scheme: own.scheme.clone(),
-            parameters: parameters::text(&own.scheme, own.given, &own.parameters),
+            parameters: parameters::text(&own.scheme, &own.numbers),
             handover: own.law.clone(),
             keeper,
         });

@@ -1,5 +1,7 @@
 //! What is set in an object before it is loaded: `struct settings` of `kernel/bpf/c/settings.h`, byte for byte.
 
+use firstflight::registry::Numbers;
+
 use crate::error::KernelError;
 
 /// The section, which libbpf makes a map of.
@@ -10,12 +12,10 @@ const SCHEME: usize = NAME_ROOM;
 const SCHEME_ROOM: usize = 32;
 const LAW: usize = SCHEME + SCHEME_ROOM;
 const TRACED: usize = LAW + NAME_ROOM;
-const GIVEN: usize = TRACED + 4;
-const READS: usize = GIVEN + 4;
-const VALUES: usize = READS + 8;
-/// As many parameters as a scheme can have.
-pub(crate) const PARAMETERS: usize = 16;
-pub(crate) const SIZE: usize = VALUES + 8 * PARAMETERS;
+/// Behind what is traced, four bytes are empty; and behind what is given.
+const GIVEN: usize = TRACED + 8;
+const VALUES: usize = GIVEN + 8;
+pub(crate) const SIZE: usize = VALUES + 8 * Numbers::MOST;
 
 /// The settings of one loaded object.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,10 +28,8 @@ pub(crate) struct Settings {
     pub(crate) law: String,
     /// Whether events go to the ring buffer.
     pub(crate) is_traced: bool,
-    /// Bit i is set if parameter i was given.
-    pub(crate) given: u32,
-    /// The parameters in the registry's order; see `settings.h`.
-    pub(crate) parameters: [u64; PARAMETERS],
+    /// The parameters in the registry's order.
+    pub(crate) numbers: Numbers,
 }
 
 impl Settings {
@@ -39,8 +37,8 @@ impl Settings {
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; SIZE] = bytes.try_into().ok()?;
         let word = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        let mut parameters = [0; PARAMETERS];
-        for (parameter, eight) in parameters.iter_mut().zip(bytes[VALUES..].chunks_exact(8)) {
+        let mut numbers = Numbers { given: word(GIVEN), pad: 0, values: [0; Numbers::MOST] };
+        for (parameter, eight) in numbers.values.iter_mut().zip(bytes[VALUES..].chunks_exact(8)) {
             *parameter = u64::from_ne_bytes(eight.try_into().ok()?);
         }
         Some(Self {
@@ -48,15 +46,8 @@ impl Settings {
             scheme: text(&bytes[SCHEME..LAW])?,
             law: text(&bytes[LAW..TRACED])?,
             is_traced: word(TRACED) != 0,
-            given: word(GIVEN),
-            parameters,
+            numbers,
         })
-    }
-
-    /// How many parameters the scheme of an object reads.
-    pub(crate) fn reads(bytes: &[u8]) -> Option<u32> {
-        let word = bytes.get(READS..READS + 4)?;
-        Some(u32::from_ne_bytes(word.try_into().ok()?))
     }
 
     /// Writes the settings over those of an object.
@@ -67,13 +58,20 @@ impl Settings {
         put(&mut bytes[..SCHEME], &self.name)?;
         put(&mut bytes[SCHEME..LAW], &self.scheme)?;
         put(&mut bytes[LAW..TRACED], &self.law)?;
-        bytes[TRACED..GIVEN].copy_from_slice(&u32::from(self.is_traced).to_ne_bytes());
-        bytes[GIVEN..READS].copy_from_slice(&self.given.to_ne_bytes());
-        for (eight, parameter) in bytes[VALUES..].chunks_exact_mut(8).zip(self.parameters) {
+        bytes[TRACED..GIVEN].copy_from_slice(&pair(u32::from(self.is_traced)));
+        bytes[GIVEN..VALUES].copy_from_slice(&pair(self.numbers.given));
+        for (eight, parameter) in bytes[VALUES..].chunks_exact_mut(8).zip(self.numbers.values) {
             eight.copy_from_slice(&parameter.to_ne_bytes());
         }
         Ok(())
     }
+}
+
+/// A word, and an empty one behind it.
+fn pair(word: u32) -> [u8; 8] {
+    let mut pair = [0; 8];
+    pair[..4].copy_from_slice(&word.to_ne_bytes());
+    pair
 }
 
 /// The text up to the first zero, of which there is one.
@@ -98,16 +96,15 @@ mod tests {
 
     #[test]
     fn settings_are_read_as_they_were_written() {
-        let mut parameters = [0; PARAMETERS];
-        parameters[0] = u64::MAX;
-        parameters[15] = 7;
+        let mut numbers = Numbers { given: 0x8001, pad: 0, values: [0; Numbers::MOST] };
+        numbers.values[0] = u64::MAX;
+        numbers.values[15] = 7;
         let settings = Settings {
             name: "ff_hystart_lnx".to_owned(),
             scheme: "hystart-linux".to_owned(),
             law: "bbr".to_owned(),
             is_traced: true,
-            given: 0x8001,
-            parameters,
+            numbers,
         };
         let mut bytes = [0xff; SIZE];
         settings.write(&mut bytes).expect("they fit");

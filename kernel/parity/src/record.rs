@@ -2,12 +2,16 @@
 
 use std::fs;
 
+use firstflight::registry::Numbers;
+
 use crate::facts::{Facts, Kind, Told};
 
 /// Bytes before the facts: kind, ports, socket.
 const HEAD: usize = 16;
 const FACTS: usize = size_of::<Facts>();
 const SIZE: usize = HEAD + FACTS + size_of::<Told>();
+/// The kind of a record of parameters, `SET` in C: one more than those of events.
+const SET: u32 = Kind::ALL.len() as u32;
 
 /// One event with its facts, and the kernel's answer.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +23,8 @@ pub(crate) struct Record {
     pub(crate) socket: u64,
     pub(crate) facts: Facts,
     pub(crate) told: Told,
+    /// The parameters with which the kernel's scheme began.
+    pub(crate) numbers: Numbers,
 }
 
 /// Reads the records of a file.
@@ -30,22 +36,42 @@ pub(crate) fn read(name: &str) -> Result<Vec<Record>, String> {
     if bytes.is_empty() || bytes.len() % SIZE != 0 {
         return Err(format!("{name}: {} bytes are no whole records of {SIZE}", bytes.len()));
     }
-    bytes
-        .chunks_exact(SIZE)
-        .map(|record| Record::of(record).ok_or_else(|| format!("{name}: no record")))
-        .collect()
+    let mut records = Vec::new();
+    let mut numbers = None;
+    for record in bytes.chunks_exact(SIZE) {
+        if word(record, 0) == Some(SET) {
+            numbers = numbers_of(&record[HEAD..]);
+        } else {
+            let record = numbers.and_then(|numbers| Record::of(record, numbers));
+            records.push(record.ok_or_else(|| format!("{name}: no record"))?);
+        }
+    }
+    Ok(records)
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+/// `struct numbers` of `kernel/bpf/c/settings.h`.
+fn numbers_of(bytes: &[u8]) -> Option<Numbers> {
+    let mut numbers = Numbers { given: word(bytes, 0)?, pad: 0, values: [0; Numbers::MOST] };
+    for (value, eight) in numbers.values.iter_mut().zip(bytes.get(8..)?.chunks_exact(8)) {
+        *value = u64::from_ne_bytes(eight.try_into().ok()?);
+    }
+    Some(numbers)
 }
 
 impl Record {
-    fn of(bytes: &[u8]) -> Option<Self> {
-        let word = |at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-        let kind = usize::try_from(word(0)?).ok()?;
+    fn of(bytes: &[u8], numbers: Numbers) -> Option<Self> {
+        let kind = usize::try_from(word(bytes, 0)?).ok()?;
         Some(Self {
             kind: *Kind::ALL.get(kind)?,
-            port: u16::try_from(word(4)? & 0xFFFF).ok()?,
+            port: u16::try_from(word(bytes, 4)? & 0xFFFF).ok()?,
             socket: u64::from_ne_bytes(bytes.get(8..16)?.try_into().ok()?),
             facts: Facts::read(&bytes[HEAD..HEAD + FACTS])?,
             told: Told::read(&bytes[HEAD + FACTS..])?,
+            numbers,
         })
     }
 }

@@ -8,6 +8,7 @@ use crate::record::{self, Record};
 use crate::resident::Resident;
 use crate::{for_each_hosted_scheme, for_each_resident_policy};
 use firstflight::Startup;
+use firstflight::registry::Numbers;
 use firstflight::schemes::Initial;
 
 /// Replays `records` with the native scheme or policy, and says how many decisions and ACKs are equal.
@@ -31,7 +32,7 @@ macro_rules! by_name {
             use firstflight::$module::*;
 
             match scheme {
-                $($name => Some(replay::<$host<$scheme>>(records, |facts| $host::<$scheme>::made(facts, $make))),)+
+                $($name => Some(replay::<$host<$scheme>>(records, |facts, numbers| $host::<$scheme>::made(facts, numbers, $make))),)+
                 _ => None,
             }
         }
@@ -63,8 +64,12 @@ trait Twin: Sized {
 }
 
 impl<S: Startup> Hosted<S> {
-    fn made(facts: &Facts, make: impl FnOnce(Initial, &Facts) -> S) -> (Self, Told) {
-        let (mut hosted, step) = Self::begin(make, facts);
+    fn made(
+        facts: &Facts,
+        numbers: &Numbers,
+        make: impl FnOnce(Initial, &Numbers, &Facts) -> S,
+    ) -> (Self, Told) {
+        let (mut hosted, step) = Self::begin(make, numbers, facts);
         let mut told = Told::default();
         if told.step(step, facts) {
             told = hosted.answer(facts);
@@ -85,8 +90,12 @@ impl<S: Startup> Twin for Hosted<S> {
 }
 
 impl<R: Startup> Resident<R> {
-    fn made(facts: &Facts, make: impl FnOnce(Initial, &Facts) -> R) -> (Self, Told) {
-        (Self::begin(make, facts), Told::default())
+    fn made(
+        facts: &Facts,
+        numbers: &Numbers,
+        make: impl FnOnce(Initial, &Numbers, &Facts) -> R,
+    ) -> (Self, Told) {
+        (Self::begin(make, numbers, facts), Told::default())
     }
 }
 
@@ -101,12 +110,12 @@ impl<R: Startup> Twin for Resident<R> {
     }
 }
 
-fn replay<T: Twin>(records: &[Record], make: impl Fn(&Facts) -> (T, Told)) -> Result<usize, String> {
+fn replay<T: Twin>(records: &[Record], make: impl Fn(&Facts, &Numbers) -> (T, Told)) -> Result<usize, String> {
     let mut sockets: BTreeMap<u64, T> = BTreeMap::new();
     for (equal, record) in records.iter().enumerate() {
-        let Record { kind, socket, facts, told, .. } = record;
+        let Record { kind, socket, facts, told, numbers, .. } = record;
         let native = if *kind == Kind::Began {
-            let (twin, told) = make(facts);
+            let (twin, told) = make(facts, numbers);
             sockets.insert(*socket, twin);
             told
         } else {

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::registry::numbers::Numbers;
 use crate::units::{Bytes, Rate, Span};
 
 /// The value of a parameter. Its text is the command line's: `100`, `5us`, `5.12mbit`, `64kB`, `5%`, `paper`.
@@ -172,6 +173,11 @@ impl<'a> Settings<'a> {
         let value = self.given(name).or_else(default);
         debug_assert!(value.is_some(), "{name} is not a parameter");
         value
+    }
+
+    /// All of them as numbers, by place.
+    pub fn numbers(&self) -> Numbers {
+        Numbers::of(self.parameters, |name| self.given(name))
     }
 
     /// A whole number.

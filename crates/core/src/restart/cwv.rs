@@ -20,7 +20,7 @@
 //! window was not full, used by half or not; a policy is not told whether it is slow start.
 
 use crate::compact::Bytes32;
-use crate::registry::{Ability, Kind, Needs, Parameter, RestartEntry, Settings, Value};
+use crate::registry::{Ability, Kind, Needs, Numbers, Parameter, RestartEntry, Value, choice, place};
 use crate::restart::nssr::resumed;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Exit, Learned, Loss, Origin, Pacing, Path, Plan, Sent, Startup, Step};
@@ -105,19 +105,22 @@ pub(crate) const CWV: RestartEntry = RestartEntry {
         Ability::ExactDepartures,
         Ability::Marks,
     ]),
-    make: |initial, settings| Cwv::from_settings(initial, settings).into(),
+    make: |initial, settings| Cwv::from_numbers(initial, &settings.numbers()).into(),
 };
 
 impl Cwv {
-    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
+    /// The policy with these parameters, in the order of its entry in the registry.
+    pub fn from_numbers(initial: Initial, numbers: &Numbers) -> Self {
         Self {
-            rule: match settings.word(RULE) {
-                "rfc2861" => Rule::Rfc2861,
-                "linux" => Rule::Linux,
-                _ => Rule::Rfc7661,
+            rule: if numbers.is(const { choice(CWV.parameters, RULE, "rfc2861") }) {
+                Rule::Rfc2861
+            } else if numbers.is(const { choice(CWV.parameters, RULE, "linux") }) {
+                Rule::Linux
+            } else {
+                Rule::Rfc7661
             },
-            paced: settings.word(PACING) == "rate",
-            period: settings.span(NVP),
+            paced: numbers.is(const { choice(CWV.parameters, PACING, "rate") }),
+            period: numbers.span(const { place(CWV.parameters, NVP) }),
             ..Self::new(initial)
         }
     }

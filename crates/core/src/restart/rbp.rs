@@ -17,7 +17,7 @@
 //! Without a rate, or with one older than `expires`, the policy is RFC 5681's restart.
 
 use crate::compact::Bytes32;
-use crate::registry::{Ability, Kind, Needs, Parameter, RestartEntry, Settings, Value};
+use crate::registry::{Ability, Kind, Needs, Numbers, Parameter, RestartEntry, Value, choice, place};
 use crate::restart::nssr::resumed;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Pacing, Path, Plan, Startup, Step, Tag};
@@ -97,7 +97,7 @@ const ENTRY: RestartEntry = RestartEntry {
     parameters: PARAMETERS,
     needs: Needs::of(&[Ability::AckClock, Ability::Train, Ability::Sends, Ability::IdleQuestion])
         .using(&[Ability::Backlog, Ability::Marks]),
-    make: |initial, settings| Rbp::from_settings(Estimate::Rate, initial, settings).into(),
+    make: |initial, settings| Rbp::rate_from_numbers(initial, &settings.numbers()).into(),
 };
 
 pub(crate) const RBP_RATE: RestartEntry = RestartEntry {
@@ -109,7 +109,7 @@ pub(crate) const RBP_RATE: RestartEntry = RestartEntry {
 pub(crate) const RBP_CWND: RestartEntry = RestartEntry {
     name: "rbp-cwnd",
     summary: "paces the window over a round trip, until the first ACK",
-    make: |initial, settings| Rbp::from_settings(Estimate::Window, initial, settings).into(),
+    make: |initial, settings| Rbp::window_from_numbers(initial, &settings.numbers()).into(),
     ..ENTRY
 };
 
@@ -182,19 +182,31 @@ impl Rbp {
         Self::new(Estimate::Window, initial)
     }
 
-    fn from_settings(estimate: Estimate, initial: Initial, settings: &Settings<'_>) -> Self {
+    /// `rbp-rate` with these parameters, in the order of its entry in the registry.
+    pub fn rate_from_numbers(initial: Initial, numbers: &Numbers) -> Self {
+        Self::from_numbers(Estimate::Rate, initial, numbers)
+    }
+
+    /// `rbp-cwnd` with these parameters, in the order of its entry in the registry.
+    pub fn window_from_numbers(initial: Initial, numbers: &Numbers) -> Self {
+        Self::from_numbers(Estimate::Window, initial, numbers)
+    }
+
+    fn from_numbers(estimate: Estimate, initial: Initial, numbers: &Numbers) -> Self {
         Self {
-            scale_ppm: settings.ppm(SCALE),
-            nearest: settings.word(ROUNDING) == "nearest",
-            latest_rtt: settings.word(RTT) == "latest",
-            mean: settings.word(OVER) == "mean",
-            after: match settings.word(AFTER) {
-                "cut" => After::Cut,
-                "sent" => After::Sent,
-                _ => After::Keep,
+            scale_ppm: numbers.ppm(const { place(PARAMETERS, SCALE) }),
+            nearest: numbers.is(const { choice(PARAMETERS, ROUNDING, "nearest") }),
+            latest_rtt: numbers.is(const { choice(PARAMETERS, RTT, "latest") }),
+            mean: numbers.is(const { choice(PARAMETERS, OVER, "mean") }),
+            after: if numbers.is(const { choice(PARAMETERS, AFTER, "cut") }) {
+                After::Cut
+            } else if numbers.is(const { choice(PARAMETERS, AFTER, "sent") }) {
+                After::Sent
+            } else {
+                After::Keep
             },
-            burst: u16::try_from(settings.count(BURST)).unwrap_or(u16::MAX),
-            expires: settings.span(EXPIRES),
+            burst: u16::try_from(numbers.count(const { place(PARAMETERS, BURST) })).unwrap_or(u16::MAX),
+            expires: numbers.span(const { place(PARAMETERS, EXPIRES) }),
             ..Self::new(estimate, initial)
         }
     }

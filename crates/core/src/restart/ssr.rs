@@ -6,7 +6,7 @@
 //! request ended, because the request is a segment received. Both are parameters.
 
 use crate::hears::Hears;
-use crate::registry::{Kind, Parameter, RestartEntry, Settings, Value};
+use crate::registry::{Kind, Numbers, Parameter, RestartEntry, Value, choice};
 use crate::restart::nssr::resumed;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Event, Learned, Origin, Path, Plan, Startup, Step};
@@ -43,7 +43,7 @@ pub(crate) const SSR: RestartEntry = RestartEntry {
         },
     ],
     needs: crate::restart::NEEDS,
-    make: |initial, settings| Ssr::from_settings(initial, settings).into(),
+    make: |initial, settings| Ssr::from_numbers(initial, &settings.numbers()).into(),
 };
 
 impl Ssr {
@@ -52,10 +52,11 @@ impl Ssr {
         Self { slow: SlowStart::new(initial), from_one: true, since_received: false }
     }
 
-    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
+    /// The policy with these parameters, in the order of its entry in the registry.
+    pub fn from_numbers(initial: Initial, numbers: &Numbers) -> Self {
         Self {
-            from_one: settings.word(WINDOW) == "one",
-            since_received: settings.word(SINCE) == "received",
+            from_one: numbers.is(const { choice(SSR.parameters, WINDOW, "one") }),
+            since_received: numbers.is(const { choice(SSR.parameters, SINCE, "received") }),
             ..Self::new(initial)
         }
     }

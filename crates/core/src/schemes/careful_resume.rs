@@ -17,7 +17,7 @@
 
 use crate::compact::Bytes32;
 use crate::evidence::is_starved;
-use crate::registry::{Ability, Help, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::registry::{Ability, Help, Kind, Needs, Numbers, Parameter, SchemeEntry, Value, place};
 use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Exit, Origin, Pacing, Path, Plan, Sent, Startup, Step};
@@ -120,7 +120,7 @@ pub(crate) const CAREFUL_RESUME: SchemeEntry = SchemeEntry {
         .and(Needs::of(&[Ability::Rate, Ability::Sends, Ability::LateTimer, Ability::NewestAck]))
         .using(&[Ability::Backlog])
         .helped_by(Help::Memory),
-    make: |initial, settings| CarefulResume::from_settings(initial, settings).into(),
+    make: |initial, settings| CarefulResume::from_numbers(initial, &settings.numbers(), None).into(),
 };
 
 impl CarefulResume {
@@ -136,15 +136,15 @@ impl CarefulResume {
         }
     }
 
-    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
-        let bytes = |name| match settings.value(name) {
-            Some(Value::Bytes(bytes)) => bytes,
-            _ => Bytes::ZERO,
-        };
+    /// The scheme with these parameters, in the order of its entry in the registry. What the host itself remembers of an
+    /// earlier connection goes before what the parameters say.
+    pub fn from_numbers(initial: Initial, numbers: &Numbers, remembered: Option<(Bytes, Span)>) -> Self {
+        let window = numbers.bytes(const { place(CAREFUL_RESUME.parameters, SAVED) });
+        let rtt = numbers.span(const { place(CAREFUL_RESUME.parameters, RTT) });
         Self {
-            max_jump: bytes(MAX_JUMP).into(),
-            beta_ppm: settings.ppm(BETA),
-            ..Self::new(initial, Some((bytes(SAVED), settings.span(RTT))))
+            max_jump: numbers.bytes(const { place(CAREFUL_RESUME.parameters, MAX_JUMP) }).into(),
+            beta_ppm: numbers.ppm(const { place(CAREFUL_RESUME.parameters, BETA) }),
+            ..Self::new(initial, remembered.or(Some((window, rtt))))
         }
     }
 

@@ -12,7 +12,7 @@
 use core::num::{NonZeroU32, Wrapping};
 
 use crate::hears::Hears;
-use crate::registry::{Ability, Kind, Parameter, SchemeEntry, Settings, Value};
+use crate::registry::{Ability, Kind, Numbers, Parameter, SchemeEntry, Value, choice, place};
 use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Origin, Path, Plan, Startup, Step};
@@ -106,7 +106,7 @@ pub(crate) const HYSTART: SchemeEntry = SchemeEntry {
         },
     ],
     needs: NEEDS.using(&[Ability::DenseAcks]),
-    make: |initial, settings| HyStart::from_settings(initial, settings).into(),
+    make: |initial, settings| HyStart::from_numbers(initial, &settings.numbers()).into(),
 };
 
 impl HyStart {
@@ -128,18 +128,27 @@ impl HyStart {
         }
     }
 
-    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
+    /// The scheme with these parameters, in the order of its entry in the registry.
+    pub fn from_numbers(initial: Initial, numbers: &Numbers) -> Self {
         Self {
-            clock: Clock { hz: u16::try_from(settings.count(HZ)).unwrap_or(u16::MAX).max(1) },
-            low_window: u16::try_from(settings.count(LOW_WINDOW)).unwrap_or(u16::MAX),
-            statistic: match settings.word(STATISTIC) {
-                "average" => Statistic::Average,
-                _ => Statistic::Minimum,
+            clock: Clock {
+                hz: u16::try_from(numbers.count(const { place(HYSTART.parameters, HZ) }))
+                    .unwrap_or(u16::MAX)
+                    .max(1),
             },
-            exits: match settings.word(EXITS) {
-                "train" => Exits::Train,
-                "delay" => Exits::Delay,
-                _ => Exits::Both,
+            low_window: u16::try_from(numbers.count(const { place(HYSTART.parameters, LOW_WINDOW) }))
+                .unwrap_or(u16::MAX),
+            statistic: if numbers.is(const { choice(HYSTART.parameters, STATISTIC, "average") }) {
+                Statistic::Average
+            } else {
+                Statistic::Minimum
+            },
+            exits: if numbers.is(const { choice(HYSTART.parameters, EXITS, "train") }) {
+                Exits::Train
+            } else if numbers.is(const { choice(HYSTART.parameters, EXITS, "delay") }) {
+                Exits::Delay
+            } else {
+                Exits::Both
             },
             ..Self::new(initial)
         }

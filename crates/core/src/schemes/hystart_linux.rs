@@ -8,7 +8,7 @@
 
 use crate::hears::Hears;
 use crate::micros::{self, Instant, Micros};
-use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::registry::{Ability, Kind, Needs, Numbers, Parameter, SchemeEntry, Value, choice, place};
 use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Path, Plan, Startup, Step};
@@ -93,7 +93,7 @@ pub(crate) const HYSTART_LINUX: SchemeEntry = SchemeEntry {
         },
     ],
     needs: NEEDS.and(Needs::of(&[Ability::Rate, Ability::PacketCounts])).using(&[Ability::DenseAcks]),
-    make: |initial, settings| HyStartLinux::from_settings(initial, settings).into(),
+    make: |initial, settings| HyStartLinux::from_numbers(initial, &settings.numbers()).into(),
 };
 
 impl HyStartLinux {
@@ -119,15 +119,26 @@ impl HyStartLinux {
         Self { slow: SlowStart::paced(initial), paced: true, ..Self::new(initial) }
     }
 
-    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
-        let scheme = if settings.word(PACED) == "yes" { Self::paced(initial) } else { Self::new(initial) };
+    /// The scheme with these parameters, in the order of its entry in the registry.
+    pub fn from_numbers(initial: Initial, numbers: &Numbers) -> Self {
+        let scheme = if numbers.is(const { choice(HYSTART_LINUX.parameters, PACED, "yes") }) {
+            Self::paced(initial)
+        } else {
+            Self::new(initial)
+        };
         Self {
-            low_window: u16::try_from(settings.count(LOW)).unwrap_or(u16::MAX),
-            ack_delta: u16::try_from(settings.span(DELTA).nanos() / 1_000).unwrap_or(u16::MAX),
-            detects: match settings.word(DETECT) {
-                "train" => Detects::Train,
-                "delay" => Detects::Delay,
-                _ => Detects::Both,
+            low_window: u16::try_from(numbers.count(const { place(HYSTART_LINUX.parameters, LOW) }))
+                .unwrap_or(u16::MAX),
+            ack_delta: u16::try_from(
+                numbers.span(const { place(HYSTART_LINUX.parameters, DELTA) }).nanos() / 1_000,
+            )
+            .unwrap_or(u16::MAX),
+            detects: if numbers.is(const { choice(HYSTART_LINUX.parameters, DETECT, "train") }) {
+                Detects::Train
+            } else if numbers.is(const { choice(HYSTART_LINUX.parameters, DETECT, "delay") }) {
+                Detects::Delay
+            } else {
+                Detects::Both
             },
             ..scheme
         }

@@ -7,7 +7,7 @@
 
 use crate::hears::Hears;
 use crate::micros::{self, Micros};
-use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::registry::{Ability, Kind, Needs, Numbers, Parameter, SchemeEntry, Value, choice, place};
 use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Origin, Path, Plan, Startup, Step};
@@ -112,7 +112,7 @@ pub(crate) const HYSTART_PLUS: SchemeEntry = SchemeEntry {
         },
     ],
     needs: NEEDS.and(Needs::of(&[Ability::Rate])),
-    make: |initial, settings| HyStartPlus::from_settings(initial, settings).into(),
+    make: |initial, settings| HyStartPlus::from_numbers(initial, &settings.numbers()).into(),
 };
 
 impl HyStartPlus {
@@ -141,21 +141,27 @@ impl HyStartPlus {
         Self { slow: SlowStart::paced(initial), limit: None, ..Self::new(initial) }
     }
 
-    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
-        let scheme = if settings.word(PACED) == "yes" { Self::paced(initial) } else { Self::new(initial) };
-        let limit = match settings.given(LIMIT) {
-            Some(Value::Count(limit)) => core::num::NonZeroU16::new(u16::try_from(limit).unwrap_or(u16::MAX)),
-            _ => scheme.limit,
+    /// The scheme with these parameters, in the order of its entry in the registry.
+    pub fn from_numbers(initial: Initial, numbers: &Numbers) -> Self {
+        let scheme = if numbers.is(const { choice(HYSTART_PLUS.parameters, PACED, "yes") }) {
+            Self::paced(initial)
+        } else {
+            Self::new(initial)
         };
-        let byte = |name| u8::try_from(settings.count(name)).unwrap_or(u8::MAX).max(1);
+        let limit = match numbers.given(const { place(HYSTART_PLUS.parameters, LIMIT) }) {
+            Some(limit) => core::num::NonZeroU16::new(u16::try_from(limit).unwrap_or(u16::MAX)),
+            None => scheme.limit,
+        };
+        let byte = |place| u8::try_from(numbers.count(place)).unwrap_or(u8::MAX).max(1);
         Self {
             limit,
-            divisor: byte(DIVISOR),
-            most_rounds: byte(ROUNDS),
-            carries: settings.word(DIVISION) == "carry",
-            resumes: match settings.word(BASELINE) {
-                "last-min" => Resume::EntryThreshold,
-                _ => Resume::EntryDelay,
+            divisor: byte(const { place(HYSTART_PLUS.parameters, DIVISOR) }),
+            most_rounds: byte(const { place(HYSTART_PLUS.parameters, ROUNDS) }),
+            carries: numbers.is(const { choice(HYSTART_PLUS.parameters, DIVISION, "carry") }),
+            resumes: if numbers.is(const { choice(HYSTART_PLUS.parameters, BASELINE, "last-min") }) {
+                Resume::EntryThreshold
+            } else {
+                Resume::EntryDelay
             },
             ..scheme
         }

@@ -3,7 +3,7 @@
 
 use crate::compact::Bytes32;
 use crate::hears::Hears;
-use crate::registry::{Kind, Parameter, SchemeEntry, Settings, Value};
+use crate::registry::{Kind, Numbers, Parameter, SchemeEntry, Value, choice, place};
 use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Event, Path, Plan, Startup, Step};
@@ -44,7 +44,7 @@ pub(crate) const LIMITED: SchemeEntry = SchemeEntry {
         },
     ],
     needs: NEEDS,
-    make: |initial, settings| Limited::from_settings(initial, settings).into(),
+    make: |initial, settings| Limited::from_numbers(initial, &settings.numbers()).into(),
 };
 
 impl Limited {
@@ -53,9 +53,14 @@ impl Limited {
         Self { slow: SlowStart::new(initial), max: max_ssthresh.max(2), carries: true, carry: Bytes32::ZERO }
     }
 
-    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
-        let max = u16::try_from(settings.count(MAX_SSTHRESH)).unwrap_or(u16::MAX);
-        Self { carries: settings.word(DIVISION) == "carry", ..Self::new(initial, max) }
+    /// The scheme with these parameters, in the order of its entry in the registry.
+    pub fn from_numbers(initial: Initial, numbers: &Numbers) -> Self {
+        let max = u16::try_from(numbers.count(const { place(LIMITED.parameters, MAX_SSTHRESH) }))
+            .unwrap_or(u16::MAX);
+        Self {
+            carries: numbers.is(const { choice(LIMITED.parameters, DIVISION, "carry") }),
+            ..Self::new(initial, max)
+        }
     }
 
     /// RFC 3742 section 2: `K = int(cwnd / (0.5 max_ssthresh))`, `cwnd += int(MSS / K)`.

@@ -16,7 +16,7 @@
 
 use crate::compact::Bytes32;
 use crate::hears::Hears;
-use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Value};
+use crate::registry::{Ability, Kind, Needs, Numbers, Parameter, SchemeEntry, Value, choice};
 use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Advice, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
@@ -127,13 +127,7 @@ pub(crate) const PACKET_PAIR: SchemeEntry = SchemeEntry {
     needs: NEEDS
         .and(Needs::of(&[Ability::SegmentCounts, Ability::DenseAcks]))
         .using(&[Ability::Backlog, Ability::SpuriousLosses]),
-    make: |initial, settings| {
-        match settings.word(VARIANT) {
-            "single" => PacketPair::single(initial),
-            _ => PacketPair::new(initial),
-        }
-        .into()
-    },
+    make: |initial, settings| PacketPair::from_numbers(initial, &settings.numbers()).into(),
 };
 
 impl PacketPair {
@@ -145,6 +139,14 @@ impl PacketPair {
     /// ns-2's single sample.
     pub fn single(initial: Initial) -> Self {
         Self { form: Form::Single, ..Self::new(initial) }
+    }
+
+    /// The scheme with these parameters, in the order of its entry in the registry.
+    pub fn from_numbers(initial: Initial, numbers: &Numbers) -> Self {
+        if numbers.is(const { choice(PACKET_PAIR.parameters, VARIANT, "single") }) {
+            return Self::single(initial);
+        }
+        Self::new(initial)
     }
 
     fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {

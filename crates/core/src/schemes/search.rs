@@ -14,7 +14,7 @@
 
 use crate::evidence::is_starved;
 use crate::hears::Hears;
-use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::registry::{Ability, Kind, Needs, Numbers, Parameter, SchemeEntry, Value, choice, place};
 use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
@@ -132,7 +132,7 @@ pub(crate) const SEARCH: SchemeEntry = SchemeEntry {
         },
     ],
     needs: NEEDS.and(Needs::of(&[Ability::NewestAck])).using(&[Ability::SpuriousLosses]),
-    make: |initial, settings| Search::from_settings(initial, settings).into(),
+    make: |initial, settings| Search::from_numbers(initial, &settings.numbers()).into(),
 };
 
 impl Search {
@@ -152,19 +152,28 @@ impl Search {
         }
     }
 
-    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
-        let rule = if settings.word(VARIANT) == "00" { Rule::Doubling } else { Rule::Sent };
-        let threshold_ppm = match (settings.given(THRESH), rule) {
-            (None, Rule::Doubling) => THRESHOLD_00,
-            _ => settings.ppm(THRESH),
+    /// The scheme with these parameters, in the order of its entry in the registry.
+    pub fn from_numbers(initial: Initial, numbers: &Numbers) -> Self {
+        let rule = if numbers.is(const { choice(SEARCH.parameters, VARIANT, "00") }) {
+            Rule::Doubling
+        } else {
+            Rule::Sent
         };
-        let newer = settings.word(INTERPOLATION) == "newer";
-        let delivered = settings.word(WINDOW_AFTER) == "delivered";
+        let threshold_ppm = match (numbers.given(const { place(SEARCH.parameters, THRESH) }), rule) {
+            (None, Rule::Doubling) => THRESHOLD_00,
+            _ => numbers.ppm(const { place(SEARCH.parameters, THRESH) }),
+        };
+        let newer = numbers.is(const { choice(SEARCH.parameters, INTERPOLATION, "newer") });
+        let delivered = numbers.is(const { choice(SEARCH.parameters, WINDOW_AFTER, "delivered") });
         Self {
             threshold_ppm,
             rule,
             towards: if newer { Towards::Newer } else { Towards::Older },
-            lookback: if settings.word(LOOKBACK) == "least" { Lookback::Least } else { Lookback::Latest },
+            lookback: if numbers.is(const { choice(SEARCH.parameters, LOOKBACK, "least") }) {
+                Lookback::Least
+            } else {
+                Lookback::Latest
+            },
             exits_with: if delivered { ExitsWith::Delivered } else { ExitsWith::Window },
             ..Self::new(initial)
         }

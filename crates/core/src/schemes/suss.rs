@@ -25,7 +25,7 @@ use core::num::Wrapping;
 
 use crate::evidence::is_starved;
 use crate::micros::{self, Instant};
-use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::registry::{Ability, Kind, Needs, Numbers, Parameter, SchemeEntry, Value, place};
 use crate::schemes::{HyStartLinux, Initial};
 use crate::seam::{Ack, Event, Origin, Pacing, Path, Plan, Startup, Step};
 use crate::units::{Bytes, Span};
@@ -85,7 +85,7 @@ pub(crate) const SUSS: SchemeEntry = SchemeEntry {
         .needs
         .and(Needs::of(&[Ability::Sends, Ability::LateTimer]))
         .using(&[Ability::Timer]),
-    make: |initial, settings| Suss::from_settings(initial, settings).into(),
+    make: |initial, settings| Suss::from_numbers(initial, &settings.numbers()).into(),
 };
 
 impl Suss {
@@ -105,8 +105,10 @@ impl Suss {
         }
     }
 
-    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
-        let most_speed_ups = u8::try_from(settings.count(MOST)).unwrap_or(SPEED_UPS);
+    /// The scheme with these parameters, in the order of its entry in the registry.
+    pub fn from_numbers(initial: Initial, numbers: &Numbers) -> Self {
+        let most_speed_ups =
+            u8::try_from(numbers.count(const { place(SUSS.parameters, MOST) })).unwrap_or(SPEED_UPS);
         Self { most_speed_ups, ..Self::new(initial) }
     }
 

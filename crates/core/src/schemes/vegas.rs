@@ -11,7 +11,7 @@
 
 use crate::compact::Bytes32;
 use crate::hears::Hears;
-use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::registry::{Ability, Kind, Needs, Numbers, Parameter, SchemeEntry, Value, choice, place};
 use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
@@ -59,7 +59,7 @@ pub(crate) const VEGAS: SchemeEntry = SchemeEntry {
         },
     ],
     needs: NEEDS.and(Needs::of(&[Ability::SegmentCounts])),
-    make: |initial, settings| VegasStart::from_settings(initial, settings).into(),
+    make: |initial, settings| VegasStart::from_numbers(initial, &settings.numbers()).into(),
 };
 
 impl VegasStart {
@@ -74,14 +74,18 @@ impl VegasStart {
         }
     }
 
-    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
-        let variant = match settings.word(VARIANT) {
-            "linux" => Variant::Linux,
-            "paper" => Variant::Paper,
-            _ => Variant::Ns2,
+    /// The scheme with these parameters, in the order of its entry in the registry.
+    pub fn from_numbers(initial: Initial, numbers: &Numbers) -> Self {
+        let variant = if numbers.is(const { choice(VEGAS.parameters, VARIANT, "linux") }) {
+            Variant::Linux
+        } else if numbers.is(const { choice(VEGAS.parameters, VARIANT, "paper") }) {
+            Variant::Paper
+        } else {
+            Variant::Ns2
         };
-        let gamma = u8::try_from(settings.count(GAMMA_NAME)).unwrap_or(u8::MAX);
-        let late = settings.word(VARIANT) == "ns2";
+        let gamma =
+            u8::try_from(numbers.count(const { place(VEGAS.parameters, GAMMA_NAME) })).unwrap_or(u8::MAX);
+        let late = numbers.is(const { choice(VEGAS.parameters, VARIANT, "ns2") });
         Self { gamma, late, ..Self::new(initial, variant) }
     }
 

@@ -1,7 +1,7 @@
 //! Paced Start by name: its parameters, and its profiles. The profile gives every choice its default; a parameter
 //! that is set overrides the default.
 
-use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::registry::{Ability, Choice, Kind, Needs, Numbers, Parameter, SchemeEntry, Value, choice, place};
 use crate::schemes::Initial;
 use crate::schemes::paced::switches::{Switch, Switches};
 use crate::schemes::paced::{MOST_FIRST, Paced, initial_burst, train};
@@ -112,47 +112,55 @@ pub(crate) const PACED: SchemeEntry = SchemeEntry {
         Ability::DenseAcks,
     ])
     .using(&[Ability::SackSplit, Ability::Marks, Ability::SpuriousLosses]),
-    make: |initial, settings| Paced::from_settings(initial, settings).into(),
+    make: |initial, settings| Paced::from_numbers(initial, &settings.numbers()).into(),
 };
 
-/// The words that select a switch, other than the practical one.
-const WORDS: [(&str, &str, Switch); 11] = [
-    (SSTHRESH, "unset", Switch::SsthreshUnset),
-    (ACKS, "all", Switch::AllAcks),
-    (ACKS, "literal", Switch::LiteralAcks),
-    (MEAN, "acks", Switch::MeanOfAcks),
-    (COVERAGE, "any", Switch::AnyCoverage),
-    (SHORT_PIPE, "search", Switch::IgnoresShortPipe),
-    (FILL_RTT, "smoothed", Switch::SmoothedRtt),
-    (FILL_RTT, "latest", Switch::LatestRtt),
-    (FILL_WINDOW, "whole", Switch::WholeFill),
-    (CUT, "judge", Switch::JudgesCut),
-    (COMPRESSED, "judge", Switch::JudgesCompressed),
+/// The choices that select a switch, other than the practical ones.
+const SWITCHES: [(Choice, Switch); 11] = [
+    (choice(PACED.parameters, SSTHRESH, "unset"), Switch::SsthreshUnset),
+    (choice(PACED.parameters, ACKS, "all"), Switch::AllAcks),
+    (choice(PACED.parameters, ACKS, "literal"), Switch::LiteralAcks),
+    (choice(PACED.parameters, MEAN, "acks"), Switch::MeanOfAcks),
+    (choice(PACED.parameters, COVERAGE, "any"), Switch::AnyCoverage),
+    (choice(PACED.parameters, SHORT_PIPE, "search"), Switch::IgnoresShortPipe),
+    (choice(PACED.parameters, FILL_RTT, "smoothed"), Switch::SmoothedRtt),
+    (choice(PACED.parameters, FILL_RTT, "latest"), Switch::LatestRtt),
+    (choice(PACED.parameters, FILL_WINDOW, "whole"), Switch::WholeFill),
+    (choice(PACED.parameters, CUT, "judge"), Switch::JudgesCut),
+    (choice(PACED.parameters, COMPRESSED, "judge"), Switch::JudgesCompressed),
 ];
 
 impl Paced {
-    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
-        let profile = if settings.word(PROFILE) == PAPER { Self::paper() } else { Self::practical(initial) };
-        let mut scheme = match settings.given(FIRST) {
-            Some(Value::Count(first)) => profile.with_first(u16::try_from(first).unwrap_or(u16::MAX)),
-            Some(_) => profile.with_first(initial_burst(initial)),
+    /// The scheme with these parameters, in the order of its entry in the registry.
+    pub fn from_numbers(initial: Initial, numbers: &Numbers) -> Self {
+        let profile = if numbers.is(const { choice(PACED.parameters, PROFILE, PAPER) }) {
+            Self::paper()
+        } else {
+            Self::practical(initial)
+        };
+        let mut scheme = match numbers.given(const { place(PACED.parameters, FIRST) }) {
+            Some(Numbers::OTHER) => profile.with_first(initial_burst(initial)),
+            Some(first) => profile.with_first(u16::try_from(first).unwrap_or(u16::MAX)),
             None => profile,
         };
-        if let Some(Value::Fraction { ppm }) = settings.given(TOLERANCE) {
-            scheme.tolerance_ppm = ppm;
+        let (tolerance, slack) =
+            const { (place(PACED.parameters, TOLERANCE), place(PACED.parameters, SLACK)) };
+        if numbers.given(tolerance).is_some() {
+            scheme.tolerance_ppm = numbers.ppm(tolerance);
         }
-        if let Some(Value::Span(slack)) = settings.given(SLACK) {
-            scheme.slack = train::gap(slack);
+        if numbers.given(slack).is_some() {
+            scheme.slack = train::gap(numbers.span(slack));
         }
-        scheme.most_voids = u8::try_from(settings.count(VOIDS)).unwrap_or(u8::MAX);
-        scheme.switches = switches(scheme.switches, settings);
+        scheme.most_voids =
+            u8::try_from(numbers.count(const { place(PACED.parameters, VOIDS) })).unwrap_or(u8::MAX);
+        scheme.switches = switches(scheme.switches, numbers);
         scheme
     }
 }
 
-fn switches(profile: Switches, settings: &Settings<'_>) -> Switches {
-    WORDS.iter().fold(profile, |switches, (name, word, switch)| match settings.given(name) {
-        Some(Value::Word(given)) => switches.with(*switch, given == *word),
-        _ => switches,
+fn switches(profile: Switches, numbers: &Numbers) -> Switches {
+    SWITCHES.iter().fold(profile, |switches, &(choice, switch)| match numbers.given(choice.place) {
+        Some(_) => switches.with(switch, numbers.is(choice)),
+        None => switches,
     })
 }
