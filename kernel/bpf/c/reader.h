@@ -67,14 +67,21 @@ extern void scheme_answer(void *state, const struct facts *facts, struct told *t
 extern void scheme_hear(void *state, u32 kind, const struct facts *facts, struct told *told) asm(SCHEME ".hear");
 
 /*
- * The quotient of `high` and `low`, 128 bits, by `divisor`. It is Rust too, and a function of its own as the ways into the scheme are
- * below: its calls in Rust are led here.
+ * The quotients of 128 bits: of `high` and `low`, and of the product of `one` and `other`. They are Rust too, and
+ * functions of their own as the ways into the scheme are below: their calls in Rust are led here.
  */
 extern u64 wide_quotient(u64 high, u64 low, u64 divisor) asm("wide.quotient");
 
 __attribute__((noinline)) u64 long_quotient(u64 high, u64 low, u64 divisor)
 {
 	return wide_quotient(high, low, divisor);
+}
+
+extern u64 wide_share(u64 one, u64 other, u64 divisor) asm("wide.share");
+
+__attribute__((noinline)) u64 long_share(u64 one, u64 other, u64 divisor)
+{
+	return wide_share(one, other, divisor);
 }
 
 /* What the reader itself keeps of a socket. */
