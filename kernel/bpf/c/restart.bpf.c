@@ -68,6 +68,7 @@ static __always_inline void obey(struct sock *sk, struct held *h)
 /* Tells the policy each of `kinds`, in order. */
 static __always_inline void say(struct sock *sk, struct held *h, u32 kinds)
 {
+	kinds = forget(&h->reader, kinds);
 #pragma clang loop unroll(disable)
 	for (u32 kind = SENT; kind < KINDS; kind++) {
 		if (!(kinds >> kind & 1))

@@ -73,6 +73,7 @@ static __always_inline void obey(struct sock *sk, struct held *h)
 /* Tells the scheme each of `kinds`, in order, until start-up is over. */
 static __always_inline void say(struct sock *sk, struct held *h, u32 kinds)
 {
+	kinds = forget(&h->reader, kinds);
 #pragma clang loop unroll(disable)
 	for (u32 kind = SENT; kind < IDLE; kind++) {
 		if (!(kinds >> kind & 1))
