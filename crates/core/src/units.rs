@@ -40,6 +40,15 @@ impl NonMax {
     }
 }
 
+/// `one × other / divisor`, rounded down.
+///
+/// In BPF it stays a function: a verifier that looks at all the ways through it looks once, and not at every quotient again.
+#[cfg_attr(not(target_arch = "bpf"), inline)]
+#[cfg_attr(target_arch = "bpf", inline(never))]
+fn share(one: u64, other: u64, divisor: u64) -> NonMax {
+    NonMax::new(wide::mul_div(one, other, divisor))
+}
+
 /// The nanoseconds that a byte takes at one bit a second.
 const SECOND_BITS: u64 = 8_000_000_000;
 
@@ -125,7 +134,7 @@ macro_rules! amount {
             /// `self × num / den`, rounded down, through 128 bits; a `den` of zero counts as one.
             #[inline]
             pub fn scale(self, num: u64, den: u64) -> Self {
-                Self::raw(wide::mul_div(self.value(), num, den))
+                Self(share(self.value(), num, den))
             }
         }
     };
@@ -264,7 +273,7 @@ impl Bytes {
         if span.is_zero() {
             return None;
         }
-        Some(Rate::raw(wide::mul_div(self.value(), SECOND_BITS, span.value())))
+        Some(Rate(share(self.value(), SECOND_BITS, span.value())))
     }
 }
 
@@ -289,7 +298,7 @@ impl Rate {
 
     /// The bytes that this rate carries in `span`, rounded down.
     pub fn over(self, span: Span) -> Bytes {
-        Bytes::raw(wide::mul_div(self.value(), span.value(), SECOND_BITS))
+        Bytes(share(self.value(), span.value(), SECOND_BITS))
     }
 }
 

@@ -24,11 +24,7 @@ use native::{exact, long_mul_div, long_mul_div_up};
 use portable::{exact, long_mul_div, long_mul_div_up};
 
 /// `one × other / divisor`, rounded down.
-///
-/// In BPF it stays a function: a verifier that looks at all the ways through it looks once, and not at every
-/// quotient again.
-#[cfg_attr(not(target_arch = "bpf"), inline)]
-#[cfg_attr(target_arch = "bpf", inline(never))]
+#[inline]
 pub(crate) fn mul_div(one: u64, other: u64, divisor: u64) -> u64 {
     match exact(one, other) {
         Some(product) => product / divisor.max(1),

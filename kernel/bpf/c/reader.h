@@ -67,7 +67,7 @@ extern void scheme_answer(void *state, const struct facts *facts, struct told *t
 extern void scheme_hear(void *state, u32 kind, const struct facts *facts, struct told *told) asm(SCHEME ".hear");
 
 /*
- * The quotients of 128 bits: of `high` and `low`, and of the product of `one` and `other`. They are Rust too, and
+ * The quotients of 128 bits: of `high` and `low`, and of the product of `one` and `other`, as a quantity is stored. They are Rust too, and
  * functions of their own as the ways into the scheme are below: their calls in Rust are led here.
  */
 extern u64 wide_quotient(u64 high, u64 low, u64 divisor) asm("wide.quotient");
