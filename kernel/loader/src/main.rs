@@ -39,8 +39,10 @@ fn run(object: &str, name: &str, law: &str, trace: Option<&str>, given: &[&str])
     let handover = handover.ok_or_else(|| format!("there is no law `{law}` to hand over to"))?;
     let bytes = fs::read(object).map_err(|error| format!("{object}: {error}"))?;
     let scheme = Path::new(object).file_stem().unwrap_or_default().to_string_lossy();
-    let parameters = given.iter().map(|setting| parameter(&scheme, setting)).collect::<Result<Vec<_>, _>>()?;
-    let order = Order { scheme: &scheme, parameters: &parameters, name, handover, is_traced: trace.is_some() };
+    let parameters =
+        given.iter().map(|setting| parameter(&scheme, setting)).collect::<Result<Vec<_>, _>>()?;
+    let order =
+        Order { scheme: &scheme, parameters: &parameters, name, handover, is_traced: trace.is_some() };
     let loaded = load_object(&bytes, &order).map_err(|error| error.to_string())?;
     let mut output = trace
         .map(File::create)

@@ -11,8 +11,12 @@ pub(crate) fn of(scheme: &str) -> Option<&'static [Parameter]> {
 }
 
 /// The settings that a reader of a socket cannot honour: scheme, parameter, word, and why.
-const NOT_HONOURED: &[(&str, &str, &str, &str)] =
-    &[("ssr", "since", "received", "no congestion control of Linux is told when the last segment was received")];
+const NOT_HONOURED: &[(&str, &str, &str, &str)] = &[(
+    "ssr",
+    "since",
+    "received",
+    "no congestion control of Linux is told when the last segment was received",
+)];
 
 /// The parameters of a scheme as numbers.
 pub(crate) fn numbers(scheme: &str, given: &[(&'static str, Value)]) -> Result<Numbers, KernelError> {
@@ -34,7 +38,9 @@ pub(crate) fn numbers(scheme: &str, given: &[(&'static str, Value)]) -> Result<N
             }
         }
     }
-    Ok(Numbers::of(parameters, |name| given.iter().find(|(other, _)| *other == name).map(|(_, value)| *value)))
+    Ok(Numbers::of(parameters, |name| {
+        given.iter().find(|(other, _)| *other == name).map(|(_, value)| *value)
+    }))
 }
 
 /// The given parameters as on the command line: `max-ssthresh=50`, behind each other with commas.
@@ -77,7 +83,8 @@ mod tests {
         assert_eq!(text("hystart", &found), "hz=250,exits=delay");
         assert!(numbers("hystart", &[("l", Value::Count(8))]).is_err(), "another scheme's");
         assert!(numbers("hystart", &[("hz", Value::Count(0))]).is_err(), "out of range");
-        let policy = [("expires", Value::Span(Span::from_secs(5))), ("scale", Value::Fraction { ppm: 500_000 })];
+        let policy =
+            [("expires", Value::Span(Span::from_secs(5))), ("scale", Value::Fraction { ppm: 500_000 })];
         let found = numbers("rbp-rate", &policy).expect("parameters of rbp-rate");
         assert_eq!(text("rbp-rate", &found), "scale=50%,expires=5s");
     }

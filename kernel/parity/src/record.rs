@@ -11,7 +11,7 @@ const HEAD: usize = 16;
 const FACTS: usize = size_of::<Facts>();
 const SIZE: usize = HEAD + FACTS + size_of::<Told>();
 /// The kind of a record of parameters, `SET` in C: one more than those of events.
-const SET: u32 = Kind::ALL.len() as u32;
+const SET: usize = Kind::ALL.len();
 
 /// One event with its facts, and the kernel's answer.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ pub(crate) fn read(name: &str) -> Result<Vec<Record>, String> {
     let mut records = Vec::new();
     let mut numbers = None;
     for record in bytes.chunks_exact(SIZE) {
-        if word(record, 0) == Some(SET) {
+        if word(record, 0).is_some_and(|kind| kind as usize == SET) {
             numbers = numbers_of(&record[HEAD..]);
         } else {
             let record = numbers.and_then(|numbers| Record::of(record, numbers));

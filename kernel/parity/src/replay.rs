@@ -110,7 +110,10 @@ impl<R: Startup> Twin for Resident<R> {
     }
 }
 
-fn replay<T: Twin>(records: &[Record], make: impl Fn(&Facts, &Numbers) -> (T, Told)) -> Result<usize, String> {
+fn replay<T: Twin>(
+    records: &[Record],
+    make: impl Fn(&Facts, &Numbers) -> (T, Told),
+) -> Result<usize, String> {
     let mut sockets: BTreeMap<u64, T> = BTreeMap::new();
     for (equal, record) in records.iter().enumerate() {
         let Record { kind, socket, facts, told, numbers, .. } = record;
