@@ -5,12 +5,12 @@ use std::fs::File;
 use std::io::BufReader;
 
 use firstflight::registry::{AnyController, Registry};
-use firstflight::{Bytes, Call, Event, Exit, Note, Pacing, Plan, TraceRecord};
+use firstflight::{Bytes, Call, Event, Exit, Note, Pacing, Path, Plan, TraceRecord};
 use firstflight_hostile::conformance::{Breaches, Conformance};
 use firstflight_report::log::{origin_name, phase_name};
 use firstflight_report::prose;
-use firstflight_scenario::{ByName, quantity};
-use firstflight_trace::{Calls, Header, Writer, read};
+use firstflight_scenario::{ByName, Part, quantity};
+use firstflight_trace::{Calls, Header, Hosts, Writer, read};
 
 use crate::args::Replay;
 use crate::failure::Failure;
@@ -29,14 +29,17 @@ pub(crate) fn replay(replay: &Replay, registry: Registry) -> Result<(), Failure>
             .map_err(|error| Failure::usage(format!("--scheme: {error}")))?,
         None => recorded.clone(),
     };
-    let controller = registry.controller_of(&header).map_err(|error| refuse(&error))?;
+    let twin = match registry.part_of(&header).map_err(|error| refuse(&error))? {
+        Some(part) => Twin::Part(part),
+        None => Twin::Whole(Box::new(registry.controller_of(&header).map_err(|error| refuse(&error))?)),
+    };
     let same = Header { version: recorded.version.clone(), ..header.clone() } == recorded;
 
     let shown =
         if replay.json { Shown::trace(&header, same) } else { Shown::text(&header, replay.all, same) };
     // A recorded scheme that this version cannot build has no judge.
     let host = Conformance::with_judge_of(registry, &recorded).unwrap_or_default();
-    let heard = tell(controller, host, calls, shown, &name)?;
+    let heard = tell(twin, host, calls, shown, &name)?;
     let different = heard.first_different.as_ref().filter(|_| same);
     let decided = different.map(|Different { line, now, then }| {
         (*line, format!("line {line}: it decides {now}; recorded is {then}"))
@@ -61,6 +64,21 @@ pub(crate) fn replay(replay: &Replay, registry: Registry) -> Result<(), Failure>
     output::print(&format!("{} calls; {verdict}\n", heard.calls))
 }
 
+/// What hears the calls: as much of a controller as the host of the trace has.
+enum Twin {
+    Whole(Box<AnyController>),
+    Part(Part),
+}
+
+impl Twin {
+    fn replay(&mut self, call: &Call, path: &Path) -> (Plan, Vec<Note>) {
+        match self {
+            Self::Whole(controller) => controller.replay(call, path),
+            Self::Part(part) => part.replay(call, path),
+        }
+    }
+}
+
 /// What a replay found.
 struct Heard {
     calls: u64,
@@ -76,7 +94,7 @@ struct Different {
 }
 
 fn tell(
-    mut controller: AnyController,
+    mut twin: Twin,
     mut host: Conformance,
     mut calls: Calls<BufReader<File>>,
     mut shown: Shown,
@@ -94,7 +112,7 @@ fn tell(
         };
         heard.calls += 1;
         host.hear(calls.line(), &told);
-        let (plan, notes) = controller.replay(&told.call, &told.path);
+        let (plan, notes) = twin.replay(&told.call, &told.path);
         if heard.first_different.is_none() && (plan, &notes) != (told.plan, &told.notes) {
             let (now, then) = (decision(&plan, &notes), decision(&told.plan, &told.notes));
             heard.first_different = Some(Different { line: calls.line(), now, then });
@@ -147,7 +165,11 @@ impl Shown {
     fn text(header: &Header, all: bool, same: bool) -> Self {
         let Header { scheme, restart, avoidance, .. } = header;
         let columns = format!("{:>12}  {:<13} {:>11}  {:<36} {}", "seconds", "call", "window", "pacing", "");
-        let title = format!("{scheme}, then {avoidance}; restart {restart}");
+        let title = match header.hosts {
+            Hosts::Controller => format!("{scheme}, then {avoidance}; restart {restart}"),
+            Hosts::Startup => format!("{scheme} alone"),
+            Hosts::Restart => format!("restart {restart} alone"),
+        };
         let title = prose::fold(&title, output::stdout_width(), 2);
         let buffer = format!("{title}\n{}\n", columns.trim_end());
         Self { buffer, same, form: Form::Text { all, width: output::stdout_width(), last: None } }

@@ -3,11 +3,13 @@
 //! A host is judged by its trace alone, call by call in order. The memory for that is bounded by the packets in
 //! flight. The laws are [`Law::ALL`], and no law needs what the trace cannot show. Where hosts may differ, the trace
 //! itself shows the host's way: `flight` is the stream's or the pipe, `nxt` counts data sent again or does not, ACKs
-//! list their packets or never do, and the values that the controller fills in are in the trace or are not.
+//! list their packets or never do, and the values that the controller fills in are in the trace or are not. A host that tells of
+//! departures with the next ACK, as its header says, is held to those laws that such a record can show.
 
 mod asks;
 mod counts;
 mod ear;
+mod late;
 mod law;
 mod order;
 mod packets;
@@ -18,13 +20,14 @@ use std::io::BufRead;
 use firstflight::registry::Registry;
 use firstflight::{Path, Plan, TraceRecord};
 use firstflight_scenario::{HeaderError, host_judges_growth};
-use firstflight_trace::{Calls, Header, TraceError};
+use firstflight_trace::{Calls, Departures, Header, TraceError};
 
 pub use ear::Audit;
 pub use law::Law;
 
 use asks::Asks;
 use counts::Counts;
+use late::Late;
 use order::Order;
 use packets::Packets;
 use sending::Sending;
@@ -98,6 +101,8 @@ pub struct Conformance {
     packets: Packets,
     counts: Counts,
     judge: Option<Audit>,
+    /// In place of all the others, for a host that tells of departures afterwards.
+    late: Option<Late>,
     breaches: Breaches,
 }
 
@@ -121,6 +126,10 @@ impl Conformance {
     /// # Errors
     /// As for [`Conformance::with_judge`].
     pub fn with_judge_of(registry: Registry, header: &Header) -> Result<Self, Box<HeaderError>> {
+        if header.departures == Departures::WithAcks {
+            // Such a host keeps no record of what was judged.
+            return Ok(Self { late: Some(Late::new(header.hosts)), ..Self::default() });
+        }
         let mut trial = Self { judge: Some(Audit::of(registry, header)?), ..Self::default() };
         if host_judges_growth(registry, header).map_err(Box::new)? {
             trial.packets.let_host_judge();
@@ -132,6 +141,10 @@ impl Conformance {
     /// Takes the next call, which is on `line`.
     pub fn hear(&mut self, line: usize, told: &TraceRecord) {
         self.breaches.line = line;
+        if let Some(late) = &mut self.late {
+            late.hear(told, &mut self.breaches);
+            return;
+        }
         let (before, breaches) = (self.before.as_ref(), &mut self.breaches);
         self.order.hear(told, before, breaches);
         self.asks.hear(told, before, self.packets.next(), breaches);

@@ -1,6 +1,7 @@
 //! Traces of any bytes are replayed to a scheme, or refused with the line at fault.
 
-use firstflight_scenario::controller_of;
+use firstflight::registry::Registry;
+use firstflight_scenario::{ByName, controller_of};
 use firstflight_trace::{TraceError, Writer, read};
 
 use crate::conformance::Conformance;
@@ -21,6 +22,13 @@ pub fn trace_reader(data: &[u8]) {
 /// header.
 fn rewritten(data: &[u8], replays: bool) -> Option<String> {
     let (header, mut calls) = read(data).map_err(|error| names_a_line(&error, data)).ok()?;
+    let mut part = match Registry::builtin().part_of(&header) {
+        Ok(part) => part.filter(|_| replays),
+        Err(error) => {
+            is_one_line(&error.to_string());
+            None
+        }
+    };
     let mut controller = match controller_of(&header) {
         Ok(controller) => Some(controller).filter(|_| replays),
         Err(error) => {
@@ -42,6 +50,9 @@ fn rewritten(data: &[u8], replays: bool) -> Option<String> {
             Ok(Some(told)) => {
                 host.hear(calls.line(), &told);
                 text.push_str(&writer.told(&told));
+                if let Some(part) = &mut part {
+                    part.replay(&told.call, &told.path);
+                }
                 if let Some(controller) = &mut controller {
                     let (plan, _) = controller.replay(&told.call, &told.path);
                     assert!(plan.window >= told.path.mss, "a window of {:?}", plan.window);

@@ -7,6 +7,7 @@ use crate::choice::{self, ChoiceError, SchemeChoice};
 use crate::file::{self, FileError, ScenarioFile};
 use crate::header::{self, HeaderError};
 use crate::options::Options;
+use crate::part::Part;
 use crate::quantity::QuantityError;
 use crate::restart::{self, RestartChoice};
 
@@ -48,6 +49,12 @@ pub trait ByName: Copy {
     /// As [`ByName::controller_of`].
     fn parts_of(self, header: &Header) -> Result<(AnyScheme, AnyRestart, AnyLaw), HeaderError>;
 
+    /// The part of a controller whose host the header describes, in its initial state; `None` if the host has a whole controller.
+    ///
+    /// # Errors
+    /// A scheme or restart policy that cannot be built, or a header that names what such a host does not have.
+    fn part_of(self, header: &Header) -> Result<Option<Part>, HeaderError>;
+
     /// The header of a trace on which `scheme` runs in place of `header`'s scheme. The recorded scheme keeps the recorded
     /// law; any other scheme gets its own.
     ///
@@ -79,6 +86,10 @@ impl ByName for Registry {
 
     fn parts_of(self, header: &Header) -> Result<(AnyScheme, AnyRestart, AnyLaw), HeaderError> {
         header::parts_of(self, header)
+    }
+
+    fn part_of(self, header: &Header) -> Result<Option<Part>, HeaderError> {
+        header::part_of(self, header)
     }
 
     fn header_for(self, header: &Header, scheme: &str) -> Result<Header, HeaderError> {

@@ -4,10 +4,11 @@ use firstflight::Bytes;
 use firstflight::registry::{AnyController, Registry};
 use firstflight::schemes::Initial;
 use firstflight_measure::VERSION;
-use firstflight_trace::{FORMAT, Header};
+use firstflight_trace::{Departures, FORMAT, Header, Hosts, NOT_HOSTED};
 
 use crate::choice::{self, ChoiceError, SchemeChoice};
 use crate::controller::{ControllerError, Parts, compose};
+use crate::part::Part;
 use crate::quantity::in_a_line;
 use crate::restart::{self, RestartChoice};
 use crate::scenario::Scenario;
@@ -30,6 +31,12 @@ pub enum HeaderError {
     /// A number that no connection can have.
     #[error("iw_segments: {0} is not allowed; from 1 to 65535 is")]
     InitialWindow(u32),
+    /// A scheme for a host that has a restart policy alone.
+    #[error("the trace is of a host that has a restart policy alone, and no start-up")]
+    PolicyAlone,
+    /// A host of a part alone of which the header names another part too.
+    #[error("a host of the {0} alone has no {1}; `none` is wanted there, and not `{2}`")]
+    Other(&'static str, &'static str, String),
     /// A text that does not name exactly one scheme.
     #[error("one scheme is replayed at a time; `{0}` names {1}")]
     NotOne(String, usize),
@@ -47,12 +54,21 @@ pub fn trace_header(scenario: &Scenario, choice: &SchemeChoice) -> Header {
         avoidance: choice.law(own.avoidance).to_owned(),
         iw_segments: own.iw,
         ssthresh_bytes: own.ssthresh.map(Bytes::get),
+        hosts: Hosts::Controller,
+        departures: Departures::AtOnce,
     }
 }
 
 /// [`crate::ByName::header_for`].
 pub(crate) fn header_for(registry: Registry, header: &Header, scheme: &str) -> Result<Header, HeaderError> {
     let choice = one(registry, scheme)?;
+    match header.hosts {
+        Hosts::Controller => {}
+        Hosts::Startup => {
+            return Ok(Header { scheme: choice.unlabelled().to_string(), ..header.clone() });
+        }
+        Hosts::Restart => return Err(HeaderError::PolicyAlone),
+    }
     let same = one(registry, &header.scheme).is_ok_and(|recorded| recorded.entry.name == choice.entry.name);
     let avoidance = if same { header.avoidance.clone() } else { choice.law(None).to_owned() };
     let known = Known::of(registry, &Header { avoidance, ..header.clone() })?;
@@ -84,6 +100,31 @@ pub(crate) fn parts_of(registry: Registry, header: &Header) -> Result<Parts, Hea
     Ok(compose(registry, initial, &choice, &restart, law)?)
 }
 
+/// [`crate::ByName::part_of`].
+pub(crate) fn part_of(registry: Registry, header: &Header) -> Result<Option<Part>, HeaderError> {
+    let none = |of, what, text: &str| match text {
+        NOT_HOSTED => Ok(()),
+        other => Err(HeaderError::Other(of, what, in_a_line(other))),
+    };
+    match header.hosts {
+        Hosts::Controller => Ok(None),
+        Hosts::Startup => {
+            none("start-up", "restart policy", &header.restart)?;
+            none("start-up", "avoidance law", &header.avoidance)?;
+            let choice = one(registry, &header.scheme)?;
+            let scheme = choice.build(Known::initial_of(header)?).map_err(ControllerError::from)?;
+            Ok(Some(Part::startup(scheme)))
+        }
+        Hosts::Restart => {
+            none("restart policy", "scheme", &header.scheme)?;
+            none("restart policy", "avoidance law", &header.avoidance)?;
+            let policy = Known::restart_of(registry, header)?;
+            let policy = policy.build(Known::initial_of(header)?);
+            Ok(Some(Part::restart(policy.map_err(|error| HeaderError::Restart(error.to_string()))?)))
+        }
+    }
+}
+
 /// Whether the host of this trace judges by itself what may widen the window, so that the bytes by which its ACKs advance are its
 /// judgement ([`firstflight_tcp::Growth::judges_growth`]).
 ///
@@ -110,21 +151,23 @@ struct Known {
 
 impl Known {
     fn of(registry: Registry, header: &Header) -> Result<Self, HeaderError> {
+        let initial = Self::initial_of(header)?;
+        let law = registry.law(&header.avoidance);
+        let law = law.ok_or_else(|| HeaderError::UnknownLaw(in_a_line(&header.avoidance)))?;
+        Ok(Self { initial, law: law.name, restart: Self::restart_of(registry, header)? })
+    }
+
+    fn initial_of(header: &Header) -> Result<Initial, HeaderError> {
         if !(1..=65_535).contains(&header.iw_segments) {
             return Err(HeaderError::InitialWindow(header.iw_segments));
         }
-        let law = registry.law(&header.avoidance);
-        let law = law.ok_or_else(|| HeaderError::UnknownLaw(in_a_line(&header.avoidance)))?;
+        Ok(Initial { segments: header.iw_segments, ssthresh: header.ssthresh_bytes.map(Bytes::new) })
+    }
+
+    fn restart_of(registry: Registry, header: &Header) -> Result<RestartChoice, HeaderError> {
         let policies = restart::parse(registry, &header.restart);
         let mut policies = policies.map_err(|error| HeaderError::Restart(error.to_string()))?;
         let restart = policies.pop().filter(|_| policies.is_empty());
-        Ok(Self {
-            initial: Initial {
-                segments: header.iw_segments,
-                ssthresh: header.ssthresh_bytes.map(Bytes::new),
-            },
-            law: law.name,
-            restart: restart.ok_or_else(|| HeaderError::Restart("one policy is wanted".to_owned()))?,
-        })
+        restart.ok_or_else(|| HeaderError::Restart("one policy is wanted".to_owned()))
     }
 }

@@ -29,6 +29,7 @@ mod options;
 mod over_restarts;
 mod overlay;
 mod parameter;
+mod part;
 pub mod population;
 pub mod quantity;
 mod reading;
@@ -55,6 +56,7 @@ pub use keys::OptionError;
 pub use options::Options;
 pub use over_restarts::over_restarts;
 pub use overlay::{Replaced, SUBJECTS};
+pub use part::Part;
 pub use reading::read_text;
 pub use restart::RestartChoice;
 pub use scenario::{

@@ -8,6 +8,8 @@
 //! compared with them. Lines with another `event` may stand in between and are skipped. Times are nanoseconds
 //! (`_ns`), rates IP bits per second (`_bps`), everything else bytes.
 //!
+//! A host may have a part of a controller alone, and may tell of departures afterwards: [`Hosts`] and [`Departures`].
+//!
 //! A trace is open-loop: replayed to another scheme, it shows what that scheme would have decided on the same events.
 
 mod delta;
@@ -41,4 +43,46 @@ pub struct Header {
     pub iw_segments: u32,
     /// The first slow-start threshold in bytes; `null` if there is none.
     pub ssthresh_bytes: Option<u64>,
+    /// How much of a controller the host has. Not written of a whole one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub hosts: Hosts,
+    /// When the host tells of packets that left. Not written where it tells at once.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub departures: Departures,
+}
+
+/// What stands in [`Header::scheme`], [`Header::restart`] and [`Header::avoidance`] for what the host does not have.
+pub const NOT_HOSTED: &str = "none";
+
+/// How much of a controller a host has.
+///
+/// A host of a part alone has the scheme or the policy with the judge of its ACKs, and notes how the part exits. Where the part
+/// gives no plan the line has the host's own: its window, on the ACK clock. The line of an exit has the window and the threshold
+/// that were learned. A plan's rate has no burst (0), for the host takes none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hosts {
+    /// A start-up, a restart policy and an avoidance law.
+    #[default]
+    Controller,
+    /// A start-up scheme, until its exit. Its first plan is that after `established`.
+    Startup,
+    /// A restart policy, which overhears all and governs from a `begin` after an idle time to its exit.
+    Restart,
+}
+
+/// When a host tells of packets that left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Departures {
+    /// When each leaves.
+    #[default]
+    AtOnce,
+    /// With the next ACK, all of them as one `sent` without a number; what is due meanwhile, such as a wake-up, is told then too.
+    /// The plan is asked for by `plan` after a `sent`, whose line has the plan before.
+    WithAcks,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

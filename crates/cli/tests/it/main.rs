@@ -23,6 +23,7 @@ mod pieces;
 mod population;
 mod qlog;
 mod replay;
+mod replay_kernel;
 mod restart;
 mod run_over;
 mod safety;
