@@ -61,8 +61,13 @@ pub(crate) enum Command {
     Man(Man),
 }
 
-/// Commands that the design names and that are not built yet. Naming one is an error that says so.
-pub(crate) const NOT_BUILT: [&str; 1] = ["watch"];
+/// Commands that the design names and that are not built yet, with what each is and what there is instead. Naming one is an error
+/// that says so.
+pub(crate) const NOT_BUILT: [(&str, &str); 1] = [(
+    "watch",
+    "the start-ups of this machine's connections as they happen, is in no build yet, with the feature `kernel` or without; \
+     `inspect` tells them from a capture",
+)];
 
 #[derive(Args, Debug)]
 pub(crate) struct Race {

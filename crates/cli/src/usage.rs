@@ -82,8 +82,8 @@ fn explain(error: &clap::Error, arguments: &[String]) -> Failure {
             let all = || format!("there are {}", model::names());
             let hint = near(&command_of(arguments)).unwrap_or_else(all);
             format!("unknown model `{name}`; {hint}")
-        } else if NOT_BUILT.contains(&name.as_str()) {
-            format!("`{name}` is not built yet; there are {}", commands())
+        } else if let Some((_, what)) = NOT_BUILT.iter().find(|(known, _)| *known == name) {
+            format!("`{name}`, {what}; there are {}", commands())
         } else {
             let here = command_of(arguments);
             let hint = near(&here).unwrap_or_else(|| format!("there are {}", commands_of(&here)));

@@ -70,7 +70,8 @@ fn an_unknown_parameter_is_refused_by_name() {
 #[test]
 fn a_command_that_is_not_built_yet_is_refused_as_such() {
     let line = refused(&["watch"]);
-    assert!(line.contains("`watch` is not built yet"), "{line}");
+    let what = "`watch`, the start-ups of this machine's connections as they happen, is in no build yet";
+    assert!(line.contains(what) && line.contains("`inspect` tells them from a capture"), "{line}");
     assert!(!stdout(&run(&["--help"])).contains("\n  watch "), "help must not offer what is not built");
 }
 
