@@ -52,7 +52,8 @@ impl<'a> Logs<'a> {
     /// The tap of a population's flow.
     pub(crate) fn of_flow(&self, flow: PopulationFlow<'_>) -> io::Result<Option<Box<dyn Tap>>> {
         let PopulationFlow { choice, group, population, seed, flow } = flow;
-        let mix = if population == "only" { String::new() } else { format!("{}-", population.replace(' ', "-")) };
+        let mix =
+            if population == "only" { String::new() } else { format!("{}-", population.replace(' ', "-")) };
         let name = format!("{mix}{}-flow{flow:05}", choice.name());
         self.tap(choice, &SeriesRun { group, seed, population: population.to_owned() }, flow, &name)
     }
@@ -81,7 +82,7 @@ impl<'a> Logs<'a> {
         name: &str,
     ) -> io::Result<Option<Box<dyn Tap>>> {
         let is_first = run.seed == self.scenario.seed && self.taps.are_wanted();
-        let mut taps = if is_first { self.taps.logs(&self.logged(choice, name)) } else { Vec::new() };
+        let mut taps = if is_first { self.taps.logs(&self.logged(choice, name, flow)) } else { Vec::new() };
         if let Some(series) = &self.series {
             taps.push(series.tap(run, self.place(choice), flow)?);
         }
@@ -89,9 +90,10 @@ impl<'a> Logs<'a> {
     }
 
     /// What logs say of a flow.
-    fn logged(&self, choice: &SchemeChoice, name: &str) -> LoggedFlow {
+    fn logged(&self, choice: &SchemeChoice, name: &str, flow: u32) -> LoggedFlow {
         LoggedFlow {
             name: name.to_owned(),
+            flow,
             description: self.scenario.describe(),
             header: trace_header(self.scenario, choice),
             seed: self.scenario.seed,

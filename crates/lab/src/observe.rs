@@ -86,7 +86,12 @@ impl Observer {
 
     /// The evidence of a flow that ended at `end`, and the observer, which continues for the tap alone.
     pub(crate) fn close(self, end: u64) -> (Evidence, Self) {
-        let Self { mut evidence, surroundings: Surroundings { start, mut queues, .. }, growth, .. } = self;
+        let mut observer = self;
+        if let Some(tap) = &mut observer.tap {
+            tap.surroundings(delivered(&observer.evidence), observer.surroundings.longest_queue());
+        }
+        let Self { mut evidence, surroundings: Surroundings { start, mut queues, .. }, growth, .. } =
+            observer;
         evidence.su_counts = growth.counts();
         for queue in &mut queues {
             queue.until(end);
@@ -103,7 +108,7 @@ impl Observer {
             last.to = end;
         }
         let surroundings = Surroundings::new(&[], Time::from_nanos(start));
-        (evidence, Self { full: false, evidence: Evidence::default(), surroundings, ..self })
+        (evidence, Self { full: false, evidence: Evidence::default(), surroundings, ..observer })
     }
 
     /// Ends the observation and the tap.
@@ -343,8 +348,7 @@ impl Recorder for Observer {
             self.draw(at, &snapshot());
         }
         if let Some(tap) = self.tap.as_mut().filter(|tap| tap.wants_state()) {
-            let delivered = self.evidence.recording.delivered.last().map_or(0, |(_, bytes)| *bytes);
-            tap.surroundings(delivered, self.surroundings.longest_queue());
+            tap.surroundings(delivered(&self.evidence), self.surroundings.longest_queue());
             tap.state(at, &snapshot());
         }
     }
@@ -409,6 +413,11 @@ impl Recorder for Observer {
             self.evidence.recording.delivered.push((at.nanos(), bytes));
         }
     }
+}
+
+/// When the receiver last delivered, and how many bytes it has delivered.
+fn delivered(evidence: &Evidence) -> (Time, u64) {
+    evidence.recording.delivered.last().map_or((Time::ZERO, 0), |(at, bytes)| (Time::from_nanos(*at), *bytes))
 }
 
 /// The newest round-trip time and the least, on which an exit by delay was based.

@@ -10,8 +10,8 @@ use firstflight_scenario::population::{ArrivalProcess, Population};
 use firstflight_scenario::topology::{Hosts, Topology};
 use firstflight_scenario::{Goal, Scenario, SchemeChoice, asks_routers, probability};
 use firstflight_sim::{
-    Arrivals, Content, Discipline, Ends, FlowId, Gap, LinkId, LinkSpec, Network, ParkingLot, QueueLimit, Recorder, Sim,
-    Sizes, Ways,
+    Arrivals, Content, Discipline, Ends, FlowId, Gap, LinkId, LinkSpec, Network, ParkingLot, QueueLimit,
+    Recorder, Sim, Sizes, Ways,
 };
 use rayon::prelude::*;
 

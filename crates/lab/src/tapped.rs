@@ -33,8 +33,8 @@ struct Tapped {
     tap: Box<dyn Tap>,
     sequences: [Sequence; 2],
     is_closed: [bool; 2],
-    /// Payload bytes that the server has in order.
-    delivered: u64,
+    /// When the server last delivered, and the payload bytes that it has in order.
+    delivered: (Time, u64),
     /// The links between routers that its client's packets cross.
     forward: Vec<LinkId>,
 }
@@ -57,6 +57,7 @@ impl<'a> TappedFlows<'a> {
     /// The first error of a tap.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         for (_, mut flow) in std::mem::take(&mut self.flows) {
+            flow.tap.surroundings(flow.delivered, Self::longest(&self.queues, &flow.forward));
             self.keep(flow.tap.finish());
         }
         self.failed.map_or(Ok(()), Err)
@@ -87,8 +88,10 @@ impl Recorder for TappedFlows<'_> {
             Ok(Some(tap)) => {
                 let forward = forward.iter().filter(|link| link.0 < self.routers_links).copied().collect();
                 let sequences = [Sequence::default(); 2];
-                self.flows
-                    .insert(flow.0, Tapped { tap, sequences, is_closed: [false; 2], delivered: 0, forward });
+                self.flows.insert(
+                    flow.0,
+                    Tapped { tap, sequences, is_closed: [false; 2], delivered: (Time::ZERO, 0), forward },
+                );
             }
             Ok(None) => {}
             Err(error) => self.keep(Err(error)),
@@ -150,9 +153,9 @@ impl Recorder for TappedFlows<'_> {
         }
     }
 
-    fn delivered(&mut self, _: Time, flow: FlowId, bytes: u64) {
+    fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
         if let Some(flow) = self.flows.get_mut(&flow.0) {
-            flow.delivered = bytes;
+            flow.delivered = (at, bytes);
         }
     }
 }

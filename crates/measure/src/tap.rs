@@ -37,9 +37,9 @@ pub trait Tap: Send {
         let _ = (at, snapshot);
     }
 
-    /// What surrounds the flow just before [`Tap::state`]: payload bytes that its receiver has in order, and packets that
-    /// wait at its bottleneck; of several, where most do.
-    fn surroundings(&mut self, delivered: u64, queue: u32) {
+    /// What surrounds the flow, just before [`Tap::state`] and at the end of the run: when its receiver last delivered and how
+    /// many payload bytes it has in order, and packets that wait at its bottleneck; of several, where most do.
+    fn surroundings(&mut self, delivered: (Time, u64), queue: u32) {
         let _ = (delivered, queue);
     }
 

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 
 use firstflight_report::columns::{COLUMNS, Column, JOINED_COLUMNS, Kind};
 use firstflight_report::inspected::rows;
+use firstflight_report::log::SERIES_COLUMNS;
 use firstflight_report::population::POPULATION_COLUMNS;
 use serde_json::json;
 
@@ -196,7 +197,11 @@ fn the_manual_lists_every_column_as_it_is() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/exports.md");
     let manual = std::fs::read_to_string(&path).expect("the manual");
     let races = COLUMNS.iter().chain(JOINED_COLUMNS).chain(POPULATION_COLUMNS);
-    let tables = [("columns", listed(races)), ("columns of senders", listed(rows::columns()))];
+    let tables = [
+        ("columns", listed(races)),
+        ("columns of senders", listed(rows::columns())),
+        ("columns of series", listed(SERIES_COLUMNS.iter())),
+    ];
     let mut updated = manual.clone();
     for (name, table) in tables {
         let [begin, end] = [format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->")];

@@ -27,6 +27,7 @@ mod replay_kernel;
 mod restart;
 mod run_over;
 mod safety;
+mod series;
 mod sweep;
 mod telling;
 mod unlucky;

@@ -17,6 +17,7 @@ use crate::write::WholeFile;
 
 /// The captures of one flow, at both ends.
 pub struct Captures {
+    flow: u32,
     ends: [OneEnd; 2],
     /// The packets that each host sent and that have not arrived.
     under_way: [VecDeque<(u64, Segment)>; 2],
@@ -26,6 +27,9 @@ pub struct Captures {
     remarks: Vec<String>,
     failed: Option<io::Error>,
 }
+
+/// How many ports clients have in captures: from 40000 to 65535.
+const PORTS: u32 = 65_536 - 40_000;
 
 struct OneEnd {
     path: PathBuf,
@@ -39,12 +43,13 @@ impl Captures {
         ["client", "server"].map(|host| format!("{name}-{host}.pcapng"))
     }
 
-    /// Begins `NAME-client.pcapng` and `NAME-server.pcapng` in `folder`. `snap` is the most bytes kept of a packet; `None`
+    /// Begins `NAME-client.pcapng` and `NAME-server.pcapng` in `folder`. The client's port is 40000 and the flow's number; the
+    /// ports begin again where they end, so that flows far apart share one. `snap` is the most bytes kept of a packet; `None`
     /// keeps all.
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn begin(folder: &Path, name: &str, snap: Option<NonZeroU32>) -> io::Result<Self> {
+    pub fn begin(folder: &Path, (name, flow): (&str, u32), snap: Option<NonZeroU32>) -> io::Result<Self> {
         let [client, server] = Self::file_names(name);
         let end = |at, host: &str, file: String| {
             let path = folder.join(file);
@@ -55,6 +60,7 @@ impl Captures {
             Ok::<_, io::Error>(OneEnd { path, capture: Some(capture) })
         };
         Ok(Self {
+            flow: flow % PORTS,
             ends: [end(End::Client, "client", client)?, end(End::Server, "server", server)?],
             under_way: Default::default(),
             numbers: [0; 2],
@@ -107,13 +113,13 @@ impl Tap for Captures {
         let is_data = role == Role::Client && segment.len > 0;
         let comment = if is_data { std::mem::take(&mut self.remarks).join("; ") } else { String::new() };
         let from = end_of(role);
-        self.add(role, &Sighting { at, flow: 0, from, number, segment, offset, comment: &comment });
+        self.add(role, &Sighting { at, flow: self.flow, from, number, segment, offset, comment: &comment });
     }
 
     fn arrived(&mut self, at: Time, role: Role, segment: &Segment, offset: u64) {
         let number = self.arrived_number(role.other(), segment);
         let from = end_of(role.other());
-        self.add(role, &Sighting { at, flow: 0, from, number, segment, offset, comment: "" });
+        self.add(role, &Sighting { at, flow: self.flow, from, number, segment, offset, comment: "" });
     }
 
     fn happening(&mut self, at: Time, role: Role, happening: &Happening) {

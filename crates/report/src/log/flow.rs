@@ -7,6 +7,8 @@ use firstflight_trace::Header;
 pub struct LoggedFlow {
     /// The name of the flow's files.
     pub name: String,
+    /// The number of the flow, which decides its client's port in captures.
+    pub flow: u32,
     /// The path, in words.
     pub description: String,
     /// The header of its trace.

@@ -25,7 +25,10 @@ use crate::write::WholeFile;
 pub const SERIES_COLUMNS: &[Column] = &[
     real("time_s", "s", "When, since the beginning of the run."),
     text("scheme", "The name of the row: the label, or the scheme with its parameters."),
-    text("population", "Which flows the flow ran with, as in the rows of populations: only, mixed, scripted, or with and a scheme. Null in a race."),
+    text(
+        "population",
+        "Which flows the flow ran with, as in the rows of populations: only, mixed, scripted, or with and a scheme. Null in a race.",
+    ),
     whole("seed", "", "The seed of the run."),
     whole("flow", "", "The number of the flow, by arrival from nought. In a race nought, the measured flow."),
     whole("cwnd_bytes", "bytes", "The window in force."),
@@ -223,7 +226,8 @@ impl Tap for SeriesTap {
         true
     }
 
-    fn surroundings(&mut self, delivered: u64, queue: u32) {
+    fn surroundings(&mut self, (at, delivered): (Time, u64), queue: u32) {
+        self.row.at = at.nanos();
         self.row.delivered = delivered;
         self.row.queue = queue.into();
     }
@@ -247,6 +251,13 @@ impl Tap for SeriesTap {
     }
 
     fn finish(&mut self) -> io::Result<()> {
+        // What was delivered since, whose ACK did not come before the run was over.
+        if let Some(last) =
+            self.last.filter(|last| last.delivered < self.row.delivered && self.failed.is_none())
+        {
+            let row = Row { at: self.row.at, delivered: self.row.delivered, ..last };
+            self.failed = self.spool.lock().unwrap_or_else(PoisonError::into_inner).add(&row).err();
+        }
         self.failed.take().map_or(Ok(()), Err)
     }
 }

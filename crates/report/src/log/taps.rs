@@ -68,9 +68,9 @@ impl Taps {
     pub fn logs(&self, flow: &LoggedFlow) -> Vec<Box<dyn Tap>> {
         let Folders { pcap, events, qlog } = &self.folders;
         let name = &flow.name;
-        let pcap = pcap
-            .iter()
-            .map(|folder| Captures::begin(folder, name, self.snap).map(|tap| Box::new(tap) as Box<dyn Tap>));
+        let pcap = pcap.iter().map(|folder| {
+            Captures::begin(folder, (name, flow.flow), self.snap).map(|tap| Box::new(tap) as Box<dyn Tap>)
+        });
         let events = events
             .iter()
             .map(|folder| Events::begin(folder, name, &flow.header).map(|tap| Box::new(tap) as Box<dyn Tap>));
@@ -133,7 +133,7 @@ impl Tap for All {
         self.taps.iter_mut().filter(|tap| tap.wants_state()).for_each(|tap| tap.state(at, snapshot));
     }
 
-    fn surroundings(&mut self, delivered: u64, queue: u32) {
+    fn surroundings(&mut self, delivered: (Time, u64), queue: u32) {
         self.taps.iter_mut().for_each(|tap| tap.surroundings(delivered, queue));
     }
 
