@@ -12,12 +12,12 @@ pub struct Cast {
     /// The schemes, each once, in the order in which flows name them.
     pub choices: Vec<SchemeChoice>,
     /// The flows, in the order of the script.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CastFlow>,
 }
 
 /// One flow of a cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct CastFlow {
     /// The index of its scheme in [`Cast::choices`].
     pub choice: usize,
     /// Whether it has the row's scheme, and no other.
@@ -63,7 +63,7 @@ impl Scenario {
                 cast.choices.push(choice);
                 cast.choices.len() - 1
             });
-            cast.parts.push(Part { choice, of_row });
+            cast.parts.push(CastFlow { choice, of_row });
         }
         Ok(cast)
     }

@@ -44,7 +44,7 @@ pub mod words;
 
 pub use asking::{asks_routers, is_quick_start};
 pub use by_name::{ByName, controller_of, parse_choices, parse_file, parse_restarts};
-pub use cast::{Cast, CastError, Part};
+pub use cast::{Cast, CastError, CastFlow};
 pub use choice::{
     ChoiceError, OFFERS, SAVED_RTT, SAVED_WINDOW, SchemeChoice, all_schemes, is_named, show_choices,
 };
