@@ -202,10 +202,8 @@ impl Late {
         if path.latest_rtt != latest {
             let [is, due] = [path.latest_rtt, latest].map(shown);
             breaches.add(Law::Rtt, format!("latest_rtt is {is}; by the samples told it is {due}"));
-            self.latest = path.latest_rtt;
-        } else {
-            self.latest = latest;
         }
+        self.latest = path.latest_rtt;
         if ack.rtt.is_some_and(|sample| sample.rtt.is_zero()) {
             breaches.add(Law::RttSample, "the sample is zero".to_owned());
         }
