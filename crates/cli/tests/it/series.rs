@@ -57,7 +57,8 @@ fn a_series_has_every_run_and_ends_with_what_was_delivered_whatever_the_number_o
         let own: Vec<_> = rows.iter().filter(|row| row[1] == scheme && row[3] == seed).collect();
         let number = |row: &[String], at: usize| row[at].parse::<f64>().expect("a number");
         assert!(own.windows(2).all(|pair| number(pair[0], 0) <= number(pair[1], 0)), "{scheme} {seed}");
-        assert_eq!(number(own.last().expect("rows"), 11), 300_000.0, "{scheme} {seed}");
+        let last = number(own.last().expect("rows"), 11);
+        assert!((last - 300_000.0).abs() < 0.5, "{scheme} {seed}: {last}");
         assert!(own.iter().any(|row| number(row, 10) > 0.0), "a queue, {scheme} {seed}");
         assert!(
             own.iter().all(|row| row[9].is_empty() || number(row, 9) >= 0.04),
@@ -84,8 +85,8 @@ fn each_flow_of_a_population_has_its_series_its_capture_and_a_log_that_replays()
         let (scheme, population) =
             (flow["scheme"].as_str().expect("text"), flow["population"].as_str().expect("text"));
         let number = flow["flow"].to_string();
-        let own = rows.iter().filter(|row| row[1] == scheme && row[2] == population && row[4] == number);
-        let last = own.last().expect("rows of every flow");
+        let mut own = rows.iter().filter(|row| row[1] == scheme && row[2] == population && row[4] == number);
+        let last = own.next_back().expect("rows of every flow");
         if flow["fct_s"].is_number() {
             assert_eq!(last[11], flow["size_bytes"].to_string(), "{line}");
         }

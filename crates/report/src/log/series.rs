@@ -75,14 +75,13 @@ impl Series {
     /// A file that cannot be made beside the table's.
     pub fn tap(&self, run: &SeriesRun, scheme: usize, flow: u32) -> io::Result<Box<dyn Tap>> {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        let spool = match runs.get(run) {
-            Some(spool) => Arc::clone(spool),
-            None => {
-                let spool = Spool::beside(&self.path).map_err(|error| naming(&self.path, &error))?;
-                let spool = Arc::new(Mutex::new(spool));
-                runs.insert(run.clone(), Arc::clone(&spool));
-                spool
-            }
+        let spool = if let Some(spool) = runs.get(run) {
+            Arc::clone(spool)
+        } else {
+            let spool = Spool::beside(&self.path).map_err(|error| naming(&self.path, &error))?;
+            let spool = Arc::new(Mutex::new(spool));
+            runs.insert(run.clone(), Arc::clone(&spool));
+            spool
         };
         let row = Row { scheme: scheme as u64, flow: flow.into(), ..Row::default() };
         Ok(Box::new(SeriesTap { spool, row, last: None, failed: None }))
