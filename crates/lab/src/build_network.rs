@@ -6,7 +6,7 @@ use firstflight_measure::ideal::ENDLESS;
 use firstflight_scenario::words::Cross;
 use firstflight_scenario::{Goal, Rounds, Scenario, SchemeChoice, asks_routers, controller, sender_config};
 use firstflight_sim::{
-    Application, Flow, FlowId, LinkId, Network, Pause, TcpSpec, Topology, Traffic, Writes, in_a_row,
+    Application, Flow, FlowId, LinkId, Network, Pause, Sim, TcpSpec, Topology, Traffic, Writes, in_a_row,
 };
 
 use crate::cross_flows;
@@ -14,6 +14,9 @@ use crate::error::RunError;
 use crate::observe::Surroundings;
 
 pub(crate) type AnyNetwork = Network<AnyScheme, AnyRestart, AnyLaw>;
+
+/// A run in progress.
+pub(crate) type AnySim<W> = Sim<AnyScheme, AnyRestart, AnyLaw, W>;
 
 /// The network of a run.
 pub(crate) struct RunNetwork {

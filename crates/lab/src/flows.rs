@@ -8,10 +8,10 @@ use firstflight_measure::{FlowRow, PopulationRow, Quantile, VERSION, Windows, qu
 use firstflight_scenario::{Scenario, asks_routers, words};
 use firstflight_sim::{Arrived, FlowId, FlowStats, HostName, LinkId, LinkSpec, Ways};
 
+use crate::build_network::AnySim;
 use crate::census::{Census, Counts, QuickStart};
 use crate::group::Group;
 use crate::meter::Meter;
-use crate::run::AnySim;
 
 /// A finished run.
 pub(crate) struct Run<'a, W = Census> {

@@ -6,7 +6,7 @@ use firstflight_measure::{WindowFields, Windows};
 use firstflight_scenario::{Scenario, Window};
 use firstflight_sim::{FlowId, LinkId, LinkSpec, LinkStats, Recorder};
 
-use crate::run::AnySim;
+use crate::build_network::AnySim;
 
 /// Reads the counters of a run at the ends of the scenario's windows.
 #[derive(Clone, Debug, Default)]

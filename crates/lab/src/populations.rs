@@ -15,13 +15,14 @@ use firstflight_sim::{
 };
 use rayon::prelude::*;
 
+use crate::build_network::AnySim;
 use crate::census::Census;
 use crate::error::RunError;
 use crate::flows::{Run, flow_rows, row};
 use crate::group::{Group, arrivals, ends, groups};
 use crate::how::{How, kept, pool};
 use crate::meter::Meter;
-use crate::run::{AnySim, SLICE};
+use crate::run::SLICE;
 use crate::tapped::TappedFlows;
 
 /// Runs a population of each of `choices`, and a mixed one if the scenario asks for it. Each is run `scenario.runs` times,

@@ -1,13 +1,12 @@
 //! One run: from scenario, scheme and seed to the evidence. The seed's run without the flow is here, too.
 
-use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{Span, Time};
 use firstflight_measure::{CrossTotals, Evidence, Hop, IdealSender, RouterAnswers, Tap, Windows};
 use firstflight_scenario::words::Cross;
 use firstflight_scenario::{Goal, Scenario, SchemeChoice};
 use firstflight_sim::{FlowId, FlowStats, LinkId, Recorder, Sim, Stop, Traffic};
 
-use crate::build_network::{AnyNetwork, RunNetwork, clients, flow_start, flows, measured};
+use crate::build_network::{AnyNetwork, AnySim, RunNetwork, clients, flow_start, flows, measured};
 use crate::error::RunError;
 use crate::meter::Meter;
 use crate::observe::{Observer, Surroundings, Watching};
@@ -33,9 +32,6 @@ const LAST_ACK: Span = Span::from_secs(1);
 
 /// The simulated time between two checks for a user's interrupt.
 pub(crate) const SLICE: Span = Span::from_secs(1);
-
-/// A run in progress.
-pub(crate) type AnySim<W> = Sim<AnyScheme, AnyRestart, AnyLaw, W>;
 
 /// Runs one scheme with one seed, from the beginning. `full` also records the series that only figures need. `tap` observes
 /// the flow. `interrupted` is called regularly.

@@ -10,10 +10,10 @@ use firstflight_scenario::words::Cross;
 use firstflight_scenario::{Scenario, SchemeChoice, asks_routers};
 use firstflight_sim::{Sim, Traffic};
 
-use crate::build_network::{RunNetwork, measured};
+use crate::build_network::{AnySim, RunNetwork, measured};
 use crate::error::RunError;
 use crate::observe::{Surroundings, Watching};
-use crate::run::{AnySim, Outcome, Without, advance, count, measure};
+use crate::run::{Outcome, Without, advance, count, measure};
 
 /// A network in the state just before the measured flow begins.
 #[derive(Clone)]

@@ -19,7 +19,7 @@ pub const PAPERS: [(&str, &str); 5] = [
     ("hystart", "Ha and Rhee, Taming the elephants: new TCP slow start (2011)"),
     (
         "adaptive-start",
-        "Wang, Pau, Yamada, Sanadidi and Gerla, TCP start up performance in large bandwidth delay networks (2004)",
+        "Wang, Pau, Sanadidi and Gerla, Improving TCP start-up over high bandwidth delay paths (2003)",
     ),
     ("quick-start", "Scharf, Performance analysis of the Quick-Start TCP extension (2007)"),
 ];

@@ -1,14 +1,15 @@
 //! The runs of figures: each scenario with each seed once, however many figures need it, in parallel.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use firstflight_lab::{How, RunError, populations, race};
 use firstflight_measure::Recording;
 use firstflight_report::{Record, RecordError, records};
 use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
-use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::expression::Of;
@@ -108,8 +109,14 @@ pub(crate) fn run(figures: &[&Figure], settings: &Settings<'_>) -> Result<Vec<Ou
                         runs: 1,
                         ..scenario.clone()
                     };
-                    let key =
-                        format!("{}\n{}\n{}", scenario.canonical(), scenario.seed, show_choices(choices));
+                    // Windows change no run, and so are no part of the canonical text, but they are columns of its rows.
+                    let key = format!(
+                        "{}\n{}\n{}\n{:?}",
+                        scenario.canonical(),
+                        scenario.seed,
+                        show_choices(choices),
+                        scenario.windows
+                    );
                     let place = *known.entry(key).or_insert(tasks.len());
                     if place == tasks.len() {
                         let (figure, choices) = (figure.name(), choices.clone());
@@ -143,24 +150,39 @@ fn need(figure: &Figure) -> Need {
     need
 }
 
+/// Runs all tasks. The threads are no workers of rayon: such a worker takes another task while it waits for a run's own pool, and
+/// its stack would grow with every task.
 fn all(tasks: &[Task], settings: &Settings<'_>) -> Result<Vec<Arc<Outcome>>, RunsError> {
-    let mut pool = rayon::ThreadPoolBuilder::new();
-    if let Some(jobs) = settings.jobs {
-        pool = pool.num_threads(jobs);
-    }
-    let pool = pool.build().map_err(|error| RunsError::Threads(error.to_string()))?;
-    let done = AtomicU64::new(0);
+    let jobs =
+        settings.jobs.or_else(|| thread::available_parallelism().ok().map(NonZeroUsize::get)).unwrap_or(1);
+    let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
     let total = tasks.len() as u64;
-    let one = |task: &Task| {
-        if (settings.interrupted)() {
-            return Err(RunsError::Interrupted);
+    let failed = AtomicBool::new(false);
+    let work = || {
+        let mut outcomes = Vec::new();
+        while !failed.load(Ordering::Relaxed) {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(task) = tasks.get(place) else { break };
+            let outcome =
+                if (settings.interrupted)() { Err(RunsError::Interrupted) } else { task.run(settings) };
+            failed.fetch_or(outcome.is_err(), Ordering::Relaxed);
+            (settings.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, total, &task.figure);
+            outcomes.push((place, outcome.map(Arc::new)));
         }
-        let outcome = task.run(settings)?;
-        (settings.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, total, &task.figure);
-        Ok(Arc::new(outcome))
+        outcomes
     };
-    // Threads take one run at a time, so that none has several left at the end.
-    pool.install(|| tasks.par_iter().with_max_len(1).map(one).collect())
+    let mut outcomes = thread::scope(|scope| -> Result<Vec<_>, RunsError> {
+        let worker = |_| thread::Builder::new().spawn_scoped(scope, work);
+        let workers = (0..jobs.clamp(1, tasks.len().max(1))).map(worker).collect::<Result<Vec<_>, _>>();
+        let workers = workers.map_err(|error| RunsError::Threads(error.to_string()))?;
+        let ended = |worker: thread::ScopedJoinHandle<'_, Vec<_>>| match worker.join() {
+            Ok(outcomes) => outcomes,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        Ok(workers.into_iter().flat_map(ended).collect())
+    })?;
+    outcomes.sort_by_key(|(place, _)| *place);
+    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
 impl Task {

@@ -90,10 +90,12 @@ pub(crate) fn parse(registry: Registry, text: &str) -> Result<ScenarioFile, File
 }
 
 /// Options of the command that a scenario file does not take: how many runs at a time, and what is written where.
-const OF_THE_COMMAND: [&str; 16] = [
+const OF_THE_COMMAND: [&str; 18] = [
     "jobs",
     "each-run",
     "each-flow",
+    "extremes",
+    "series",
     "wide",
     "columns",
     "json",
