@@ -90,7 +90,7 @@ fn options_that_make_no_sense_over_a_file_are_refused_in_one_line() {
     let rounds = scenario("run-over-rounds", rounds);
     for (file, more, says) in [
         (&flows, &["--rounds", "3"][..], "`--flows none` takes it away"),
-        (&flows, &["--ack-loss", "1%"], "--ack-loss: it and flows exclude each other"),
+        (&flows, &["--ack-aggregation", "5ms"], "--ack-aggregation: it and flows exclude each other"),
         (&flows, &["--topology", "single"], "flows run between hosts"),
         (&flows, &["--report", "r.html"], "--report: it is of one measured flow"),
         (&rounds, &["--duration", "5s"], "`--rounds none` takes it away"),

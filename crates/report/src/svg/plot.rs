@@ -290,7 +290,13 @@ fn axis(values: impl Iterator<Item = f64>, is_log: bool, range: Option<[f64; 2]>
 
 /// The places of bars, in order.
 fn groups(plot: &Plot) -> Vec<f64> {
-    let mut groups: Vec<f64> = plot.curves.iter().flat_map(|curve| &curve.points).map(|(x, ..)| *x).collect();
+    let mut groups: Vec<f64> = plot
+        .curves
+        .iter()
+        .flat_map(|curve| &curve.points)
+        .map(|(x, ..)| *x)
+        .filter(|x| x.is_finite())
+        .collect();
     groups.sort_by(f64::total_cmp);
     groups.dedup();
     groups
