@@ -1,7 +1,8 @@
 //! The results of a race for people and for programs: the terminal table, JSON lines, CSV, Parquet and one self-contained
 //! HTML file.
 //!
-//! Everything here is a pure function from results to bytes; only [`write`](mod@write) and [`log`] touch the file system.
+//! Everything here is a pure function from results to bytes; only [`write_whole`], [`write_new`], [`WholeFile`] and
+//! [`log`] touch the file system.
 //! A result may be of any type that serialises to an object ([`records`]). So a mean of many runs, which has `_ci95` fields
 //! and `runs`, is shown by the code for a single run.
 
