@@ -26,8 +26,8 @@ pub enum Expectation {
 }
 
 /// How expectations are written.
-pub(crate) const WANTED: &str = "allowed are `<= X`, `>= X`, `< X`, `> X`, `= X within Y`, `= X within Y%`, `between X and Y`, `rising`, `falling`, and \
-     `rising within Y%`";
+pub(crate) const WANTED: &str = "allowed are `<= X`, `>= X`, `< X`, `> X`, `= X within Y`, `= X within Y%` of an X other than 0, `between X and Y`, \
+     `rising`, `falling`, and `rising within Y%`";
 
 impl Expectation {
     /// Reads an expectation.
@@ -65,16 +65,18 @@ impl Expectation {
         };
         let value = number(value)?;
         let slack = match slack.trim().strip_suffix('%') {
+            // A share of zero is no tolerance.
+            Some(_) if value == 0.0 => return None,
             Some(percent) => value.abs() * percent.trim().parse::<f64>().ok()? / 100.0,
             None => number(slack)?,
         };
-        (slack >= 0.0).then_some(Self::Near(value, slack))
+        (slack.is_finite() && slack >= 0.0).then_some(Self::Near(value, slack))
     }
 
-    /// Whether values over an axis are as expected: each of them, or their order. An undefined one never is, and neither is
-    /// none at all.
+    /// Whether values over an axis are as expected: each of them, or their order. An undefined value never is as expected: not a
+    /// number, or the infinity of a division by zero. No values at all are not as expected either.
     pub(crate) fn holds(self, values: &[f64]) -> bool {
-        if values.is_empty() || values.iter().any(|value| value.is_nan()) {
+        if values.is_empty() || !values.iter().all(|value| value.is_finite()) {
             return false;
         }
         let all = |is_so: &dyn Fn(f64) -> bool| values.iter().all(|value| is_so(*value));
@@ -141,8 +143,21 @@ mod tests {
         assert!(holds("falling", &[2.0, 1.0]));
         assert!(!holds("falling", &[2.0]), "one value has no direction");
         assert!(!holds("<= 1", &[f64::NAN]), "undefined is not small");
+        assert!(!holds(">= 1", &[f64::INFINITY]), "a division by zero is not large");
         assert!(!holds(">= 0", &[]), "nothing was measured");
-        for text in ["", "0.5", "about 3", "= three", "between 2 and 1", "rising fast", "= 1 within -1"] {
+        for text in [
+            "",
+            "0.5",
+            "about 3",
+            "= three",
+            "between 2 and 1",
+            "rising fast",
+            "= 1 within -1",
+            "= 0 within 10%",
+            "= 1 within inf%",
+            "<= nanbdp",
+            "falling within infbdp",
+        ] {
             assert_eq!(Expectation::parse(text), None, "{text}");
         }
     }

@@ -14,7 +14,7 @@ pub(crate) fn number(text: &str) -> Option<f64> {
         return Some(0.0);
     }
     if let Some(multiple) = text.strip_suffix("bdp") {
-        return multiple.parse().ok();
+        return multiple.parse().ok().filter(|multiple: &f64| multiple.is_finite());
     }
     // A rate of zero is refused as a key and allowed as a place on an axis.
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic() || letter == '%');

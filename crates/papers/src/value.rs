@@ -134,6 +134,9 @@ pub(crate) fn call(function: Function, arguments: &[Value]) -> Outcome {
         }
         (Function::Pick, [place, value]) => {
             let place = place.number("pick")?;
+            if place < 0.0 || place.fract() != 0.0 {
+                return Err(format!("pick: {place} is not a whole number from 0"));
+            }
             Ok(reduce(value, &|sample| nth(sample, place)))
         }
         (_, [value]) => {
@@ -340,9 +343,5 @@ fn quantile_of(all: &[f64], share: f64) -> f64 {
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place from zero")]
 fn nth(all: &[f64], place: f64) -> f64 {
-    if place >= 0.0 && place.fract() == 0.0 {
-        all.get(place as usize).copied().unwrap_or(f64::NAN)
-    } else {
-        f64::NAN
-    }
+    all.get(place as usize).copied().unwrap_or(f64::NAN)
 }
