@@ -259,11 +259,32 @@ fn plot(text: &str, file: &PlotFile, points: &Points) -> Result<Plot, FileError>
         curves,
         x_label: file.x_label.clone().unwrap_or_default(),
         y_label: file.y_label.clone().unwrap_or_default(),
-        x_unit: file.x_unit.unwrap_or(1.0),
-        y_unit: file.y_unit.unwrap_or(1.0),
+        x_unit: unit(text, "x-unit", file.x_unit.as_ref())?,
+        y_unit: unit(text, "y-unit", file.y_unit.as_ref())?,
         log_x: file.log_x,
         log_y: file.log_y,
-        x_range: file.x_range,
-        y_range: file.y_range,
+        x_range: range(text, "x-range", file.x_range.as_ref())?,
+        y_range: range(text, "y-range", file.y_range.as_ref())?,
     })
+}
+
+/// What the values of an axis are divided by.
+fn unit(text: &str, key: &str, said: Option<&Spanned<f64>>) -> Result<f64, FileError> {
+    let Some(said) = said else { return Ok(1.0) };
+    let unit = *said.get_ref();
+    if unit.is_finite() && unit > 0.0 {
+        return Ok(unit);
+    }
+    Err(FileError::new(text, said.span(), format!("{key}: `{unit}` is not allowed; a number above 0 is")))
+}
+
+/// The ends of an axis.
+fn range(text: &str, key: &str, said: Option<&Spanned<[f64; 2]>>) -> Result<Option<[f64; 2]>, FileError> {
+    let Some(said) = said else { return Ok(None) };
+    let [from, to] = *said.get_ref();
+    if from.is_finite() && to.is_finite() && from < to {
+        return Ok(Some([from, to]));
+    }
+    let message = format!("{key}: `[{from}, {to}]` is not allowed; two numbers are, the lesser first");
+    Err(FileError::new(text, said.span(), message))
 }

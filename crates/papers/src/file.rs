@@ -51,14 +51,14 @@ pub(crate) struct PlotFile {
     pub(crate) curves: Vec<CurveFile>,
     pub(crate) x_label: Option<String>,
     pub(crate) y_label: Option<String>,
-    pub(crate) x_unit: Option<f64>,
-    pub(crate) y_unit: Option<f64>,
+    pub(crate) x_unit: Option<Spanned<f64>>,
+    pub(crate) y_unit: Option<Spanned<f64>>,
     #[serde(default)]
     pub(crate) log_x: bool,
     #[serde(default)]
     pub(crate) log_y: bool,
-    pub(crate) x_range: Option<[f64; 2]>,
-    pub(crate) y_range: Option<[f64; 2]>,
+    pub(crate) x_range: Option<Spanned<[f64; 2]>>,
+    pub(crate) y_range: Option<Spanned<[f64; 2]>>,
     pub(crate) schemes: Option<Spanned<Vec<String>>>,
 }
 

@@ -20,7 +20,12 @@ pub(crate) fn parse(text: &str) -> Result<Expression, ExpressionError> {
 /// # Errors
 /// As [`parse`].
 pub(crate) fn parse_with(text: &str, label: Option<&str>) -> Result<Expression, ExpressionError> {
-    let mut parser = Parser { tokens: tokens(text)?, at: 0, end: text.len(), label };
+    let tokens = tokens(text)?;
+    if let Some((_, from, to)) = tokens.get(LONGEST) {
+        let message = format!("the expression has more than {LONGEST} words and marks; so many are allowed");
+        return Err(ExpressionError { message, from: *from, to: *to });
+    }
+    let mut parser = Parser { tokens, at: 0, depth: 0, end: text.len(), label };
     let expression = parser.expression()?;
     match parser.tokens.get(parser.at) {
         None => Ok(expression),
@@ -28,9 +33,17 @@ pub(crate) fn parse_with(text: &str, label: Option<&str>) -> Result<Expression, 
     }
 }
 
+/// The most words and marks of an expression.
+const LONGEST: usize = 1_000;
+
+/// How deep parts of an expression stand within parts.
+const DEEPEST: usize = 50;
+
 struct Parser<'a> {
     tokens: Vec<(Token, usize, usize)>,
     at: usize,
+    /// How deep the part at `at` stands within others.
+    depth: usize,
     end: usize,
     label: Option<&'a str>,
 }
@@ -79,7 +92,18 @@ impl Parser<'_> {
         Ok(left)
     }
 
+    /// A value with signs before it. Every part within a part begins here.
     fn signed(&mut self) -> Result<Expression, ExpressionError> {
+        if self.depth == DEEPEST {
+            return Err(self.wanted(&format!("an expression of at most {DEEPEST} parts within each other")));
+        }
+        self.depth += 1;
+        let part = self.signed_part();
+        self.depth -= 1;
+        part
+    }
+
+    fn signed_part(&mut self) -> Result<Expression, ExpressionError> {
         if self.take("-") {
             let inner = self.signed()?;
             let zero = Box::new(Expression::Number(0.0));

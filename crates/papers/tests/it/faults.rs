@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use firstflight::registry::Registry;
-use firstflight_papers::{Ledger, LedgerError};
+use firstflight_papers::{Ledger, LedgerError, Settings, check};
 
 const HEAD: &str = "title = 't'\nsection = '1'\nfigure = 'Figure 1'\nsetup = 'ns-2'\n";
 const RUN: &str =
@@ -129,6 +129,47 @@ fn an_expressions_faults_stand_within_it() {
     assert!(message.contains("quantile(Q, E) is wanted"), "{message}");
     let (_, column, _) = measured("unit", "1 + 5parsec");
     assert_eq!(column, 5);
+}
+
+#[test]
+fn an_expression_has_at_most_so_many_words_and_parts_within_parts() {
+    let parts = "at most 50 parts within each other";
+    assert!(measured("parentheses", &("(".repeat(100_000) + "1")).2.contains("more than 1000 words"));
+    assert!(measured("fifty", &("(".repeat(400) + "1" + &")".repeat(400))).2.contains(parts));
+    assert!(measured("signs", &("- ".repeat(400) + "1")).2.contains(parts));
+    assert!(measured("functions", &("abs(".repeat(200) + "1" + &")".repeat(200))).2.contains(parts));
+    assert!(measured("sum", &("1".to_owned() + &" + 1".repeat(1_000))).2.contains("more than 1000 words"));
+}
+
+#[test]
+fn the_longest_expressions_are_computed() {
+    let nested = "abs(".repeat(48) + "1" + &")".repeat(48);
+    let long = "1".to_owned() + &" + 1".repeat(499);
+    let claims = [nested, long]
+        .map(|one| CLAIM.replace("'a'", &format!("'a{}'", one.len())) + &format!("measured = '{one}'\n"));
+    let folder = Folder::with("longest", &(HEAD.to_owned() + &claims.join("")));
+    let ledger = Ledger::read(Registry::builtin(), &folder.0).expect("a ledger");
+    let figures: Vec<_> = ledger.figures.iter().collect();
+    let settings = Settings { jobs: Some(1), progress: &|_, _, _| (), interrupted: &|| false };
+    let results = check(&figures, &settings).expect("values");
+    let measured: Vec<_> = results[0].claims.iter().map(|claim| claim.measured.as_f64()).collect();
+    assert_eq!(measured, [Some(1.0), Some(500.0)]);
+}
+
+#[test]
+fn a_plots_units_are_above_nought_and_its_ranges_ascend() {
+    for (name, line, says) in [
+        ("zero", "x-unit = 0", "x-unit: `0` is not allowed; a number above 0 is"),
+        ("negative", "y-unit = -1.5", "y-unit: `-1.5` is not allowed"),
+        ("nan", "y-unit = nan", "y-unit: `NaN` is not allowed"),
+        ("equal", "x-range = [5, 5]", "x-range: `[5, 5]` is not allowed; two numbers are, the lesser first"),
+        ("infinite", "y-range = [0.0, inf]", "y-range: `[0, inf]` is not allowed"),
+    ] {
+        let plot = format!("{HEAD}{RUN}[plot]\nkind = 'lines'\ny = 'su_loss'\n{line}\n");
+        let (at, _, message) = fault(name, &plot);
+        assert_eq!(at, 13);
+        assert!(message.starts_with(says), "{message}");
+    }
 }
 
 #[test]
