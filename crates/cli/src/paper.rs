@@ -17,7 +17,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
 use crate::reading;
-use crate::targets::check_file;
+use crate::targets::{Input, check_file};
 
 /// `firstflight paper`.
 #[derive(Args, Debug)]
@@ -68,6 +68,17 @@ struct From {
     ledger: Option<PathBuf>,
 }
 
+impl From {
+    /// The files of figures, if they are read from a folder.
+    fn files(&self, asked: &AskedFor<'_>) -> Vec<PathBuf> {
+        let file = |folder: &PathBuf, figure: &Figure| folder.join(format!("{}.toml", figure.name()));
+        self.ledger
+            .iter()
+            .flat_map(|folder| asked.figures().map(move |figure| file(folder, figure)))
+            .collect()
+    }
+}
+
 #[derive(Args, Debug)]
 struct HowToRun {
     #[command(flatten)]
@@ -95,7 +106,7 @@ pub(crate) fn paper(command: &PaperCommand, registry: Registry, arguments: &[Str
 }
 
 fn list(from: &From, ids: &[String], registry: Registry, arguments: &[String]) -> Result<(), Failure> {
-    let ledger = ledger(from, registry)?;
+    let ledger = ledger(from, registry, arguments)?;
     let asked = asked(&ledger, ids, arguments)?;
     let mut out = String::new();
     for (paper, _) in PAPERS {
@@ -126,7 +137,7 @@ fn list(from: &From, ids: &[String], registry: Registry, arguments: &[String]) -
 }
 
 fn run(ids: &[String], how: &HowToRun, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
-    let ledger = ledger(&how.from, registry)?;
+    let ledger = ledger(&how.from, registry, arguments)?;
     let asked = asked(&ledger, ids, arguments)?;
     let results = results(&asked, how, arguments)?;
     write_report(&asked, &results, how, arguments)?;
@@ -156,13 +167,18 @@ fn check(
     registry: Registry,
     arguments: &[String],
 ) -> Result<(), Failure> {
-    let ledger = ledger(&how.from, registry)?;
+    let ledger = ledger(&how.from, registry, arguments)?;
     let mut asked = asked(&ledger, ids, arguments)?;
     if fast {
         asked.0.retain(|(figure, _)| figure.fast);
+        if asked.0.is_empty() {
+            let message = "--fast: none of these figures has `fast = true`, so nothing would be checked";
+            return Err(Failure::usage(message).at(Place::argument(arguments, "--fast")));
+        }
     }
     if let Some(folder) = record {
         whole_papers(&ledger, &asked, folder, arguments)?;
+        check_record(&asked, folder, how, arguments)?;
     }
     let results = results(&asked, how, arguments)?;
     write_report(&asked, &results, how, arguments)?;
@@ -268,7 +284,7 @@ fn asked<'a>(ledger: &'a Ledger, ids: &[String], arguments: &[String]) -> Result
     Ok(AskedFor(asked))
 }
 
-fn ledger(from: &From, registry: Registry) -> Result<Ledger, Failure> {
+fn ledger(from: &From, registry: Registry, arguments: &[String]) -> Result<Ledger, Failure> {
     let ledger = match &from.ledger {
         None => Ledger::embedded(registry),
         Some(folder) => Ledger::read(registry, folder),
@@ -278,6 +294,10 @@ fn ledger(from: &From, registry: Registry) -> Result<Ledger, Failure> {
             let place = Place::text(name, text, fault.span.start, fault.span.end);
             Failure::usage(&error).at(place)
         }
+        LedgerError::Empty { path } => {
+            let place = Place::value(arguments, "--ledger", &path.to_string_lossy());
+            Failure::usage(format!("--ledger: {error}")).at(place)
+        }
         LedgerError::Read { .. } | LedgerError::Name { .. } => Failure::usage(&error),
     })
 }
@@ -285,7 +305,9 @@ fn ledger(from: &From, registry: Registry) -> Result<Ledger, Failure> {
 fn results(asked: &AskedFor<'_>, how: &HowToRun, arguments: &[String]) -> Result<Vec<FigureResult>, Failure> {
     let jobs = reading::jobs(how.jobs.as_deref(), arguments)?;
     if let Some(path) = &how.report {
-        check_file("--report", path, &[], arguments)?;
+        let files = how.from.files(asked);
+        let inputs: Vec<Input<'_>> = files.iter().map(|path| Input { what: "ledger's file", path }).collect();
+        check_file("--report", path, &inputs, arguments)?;
     }
     let interrupt = Interrupt::listen();
     let figures: Vec<&Figure> = asked.figures().collect();
@@ -352,6 +374,26 @@ fn whole_papers(
     Ok(())
 }
 
+/// Tests that the files of the record can be written, and that none of them is the report.
+fn check_record(
+    asked: &AskedFor<'_>,
+    folder: &Path,
+    how: &HowToRun,
+    arguments: &[String],
+) -> Result<(), Failure> {
+    for (paper, _) in PAPERS.iter().filter(|(paper, _)| asked.figures().any(|figure| figure.paper == *paper))
+    {
+        let path = record_file(folder, paper);
+        let report = how.report.iter().map(|path| Input { what: "report", path });
+        check_file("--record", &path, &report.collect::<Vec<_>>(), arguments)?;
+    }
+    Ok(())
+}
+
+fn record_file(folder: &Path, paper: &str) -> PathBuf {
+    folder.join(format!("{paper}.json"))
+}
+
 fn write_record(asked: &AskedFor<'_>, results: &[FigureResult], folder: &Path) -> Result<(), Failure> {
     for (paper, _) in PAPERS {
         let of_paper = asked.figures().zip(results).filter(|(figure, _)| figure.paper == paper);
@@ -359,7 +401,7 @@ fn write_record(asked: &AskedFor<'_>, results: &[FigureResult], folder: &Path) -
         if claims.is_empty() {
             continue;
         }
-        let path = folder.join(format!("{paper}.json"));
+        let path = record_file(folder, paper);
         let text = golden::text(&claims).map_err(Failure::write)?;
         write_whole(&path, text.as_bytes()).map_err(Failure::write)?;
         output::say_written(&path);

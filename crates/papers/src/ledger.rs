@@ -52,6 +52,12 @@ pub enum LedgerError {
         /// The fault.
         error: FileError,
     },
+    /// A folder without figures.
+    #[error("{} has no figures; a ledger is a folder of files `PAPER/FIGURE.toml`, as in `past/figure-8b.toml`", path.display())]
+    Empty {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A name that is no file of the ledger.
     #[error("{name}: {message}")]
     Name {
@@ -88,7 +94,7 @@ impl Ledger {
     /// The ledger of a folder: `PAPER/FIGURE.toml`.
     ///
     /// # Errors
-    /// A folder or file that cannot be read, or a file with a fault.
+    /// A folder or file that cannot be read, a folder without figures, or a file with a fault.
     pub fn read(registry: Registry, folder: &Path) -> Result<Self, LedgerError> {
         let fail = |path: &Path, error: &std::io::Error| LedgerError::Read {
             path: path.to_owned(),
@@ -116,6 +122,9 @@ impl Ledger {
                 figures.push(figure(registry, &path.display().to_string(), &inside, &text)?);
             }
         }
+        if figures.is_empty() {
+            return Err(LedgerError::Empty { path: folder.to_owned() });
+        }
         Ok(Self { figures: in_order(figures) })
     }
 
@@ -129,13 +138,17 @@ impl Ledger {
         let mut parts = id.splitn(3, '/');
         let (paper, figure, claim) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
         let figures: Vec<&Figure> = self.figures.iter().filter(|one| one.paper == paper).collect();
-        let papers = PAPERS.iter().map(|(name, _)| *name);
-        if figures.is_empty() && !papers.clone().any(|known| known == paper) {
-            return Err(unknown(
-                "paper",
-                paper,
-                papers.chain(self.figures.iter().map(|one| one.paper.as_str())),
-            ));
+        if figures.is_empty() {
+            let papers = PAPERS.iter().map(|(name, _)| *name);
+            if !papers.clone().any(|known| known == paper) {
+                return Err(unknown("paper", paper, papers));
+            }
+            let found = paper.to_owned();
+            return Err(UnknownId {
+                what: "figure of",
+                found,
+                hint: "this ledger has none of the paper".to_owned(),
+            });
         }
         let Some(figure) = figure else { return Ok(figures.into_iter().map(|one| (one, None)).collect()) };
         let Some(found) = figures.iter().find(|one| one.id == figure) else {
@@ -165,7 +178,7 @@ pub fn paper_title(paper: &str) -> &'static str {
 fn unknown<'a>(what: &'static str, found: &str, known: impl Iterator<Item = &'a str> + Clone) -> UnknownId {
     let hint = match closest(found, known.clone()) {
         Some(near) => format!("is `{near}` meant?"),
-        None if known.clone().next().is_none() => "the paper has no figures yet".to_owned(),
+        None if known.clone().next().is_none() => "the figure has no claims".to_owned(),
         None => {
             let mut all: Vec<String> = Vec::new();
             for name in known.map(|name| format!("`{name}`")) {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use crate::common::{refused, run, stderr, stdout};
 
-/// A ledger of one figure, without a run, in a folder that goes with the guard.
+/// A folder with the ledger of one figure, `quick-start/ring`. The figure has one claim and needs no run. The folder is removed when
+/// the guard is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -112,6 +113,37 @@ fn a_report_and_a_record_are_written_whole() {
     let line =
         refused(&["paper", "check", "--ledger", &folder.path(""), "--record", &folder.path("nowhere")]);
     assert!(line.contains("--record: there is no folder"), "{line}");
+}
+
+#[test]
+fn what_a_check_would_write_is_tested_before_its_runs() {
+    let folder = Folder::with("targets", ">= 1", "holds");
+    let check = |rest: &[&str]| {
+        let ledger = folder.path("");
+        let output = run(&[&["paper", "check", "--ledger", &ledger], rest].concat());
+        assert_eq!((output.status.code(), stdout(&output)), (Some(2), String::new()), "{}", stderr(&output));
+        stderr(&output)
+    };
+    fs::create_dir_all(folder.path("records/quick-start.json")).expect("a folder");
+    let said = check(&["--record", &folder.path("records")]);
+    assert!(said.contains("--record: cannot write") && said.contains("is a directory"), "{said}");
+    fs::create_dir(folder.path("whole")).expect("a folder");
+    let both = ["--record", &folder.path("whole"), "--report", &folder.path("whole/quick-start.json")];
+    assert!(check(&both).contains("would overwrite the report"));
+    let said = check(&["--report", &folder.path("quick-start/ring.toml")]);
+    assert!(said.contains("would overwrite the ledger's file"), "{said}");
+}
+
+#[test]
+fn a_check_of_nothing_is_refused() {
+    let folder = Folder::with("nothing", ">= 1", "holds");
+    let ledger = folder.path("");
+    let line = refused(&["paper", "check", "--ledger", &ledger, "--fast"]);
+    assert!(line.contains("--fast: none of these figures has `fast = true`"), "{line}");
+    let line = refused(&["paper", "list", "--ledger", &ledger, "past"]);
+    assert!(line.contains("there is no figure of `past`; this ledger has none of the paper"), "{line}");
+    let line = refused(&["paper", "check", "--ledger", &folder.path("quick-start")]);
+    assert!(line.contains("--ledger: ") && line.contains(" has no figures; a ledger is a folder"), "{line}");
 }
 
 #[test]
