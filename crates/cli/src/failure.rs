@@ -107,13 +107,19 @@ impl Place {
         Self::in_argument(arguments, index, needle)
     }
 
-    /// The value of `option`, or `part` of it; the option itself if there is no such part.
+    /// The value of `option`, or `part` of it; the option itself if there is no such part. Of an option that is given several
+    /// times, the first value that has the part.
     pub(crate) fn value(arguments: &[String], option: &str, part: &str) -> Option<Self> {
         let with_value = format!("{option}=");
-        let index =
-            arguments.iter().position(|argument| argument == option || argument.starts_with(&with_value))?;
-        let value = if arguments[index] == option { index + 1 } else { index };
-        Self::in_argument(arguments, value, part).or_else(|| Self::in_argument(arguments, index, option))
+        let given = || {
+            let is_it = |argument: &str| argument == option || argument.starts_with(&with_value);
+            arguments.iter().enumerate().filter(move |(_, argument)| is_it(argument)).map(|(index, _)| index)
+        };
+        let value = |index: usize| if arguments[index] == option { index + 1 } else { index };
+        let first = given().next()?;
+        given()
+            .find_map(|index| Self::in_argument(arguments, value(index), part))
+            .or_else(|| Self::in_argument(arguments, first, option))
     }
 
     fn in_argument(arguments: &[String], index: usize, part: &str) -> Option<Self> {
@@ -175,6 +181,13 @@ mod tests {
             failure.to_string(),
             "error: zero\n  | firstflight race --rate=0mbit\n  |                         ^^^^^\n"
         );
+    }
+
+    #[test]
+    fn of_an_option_given_twice_the_value_at_fault_is_pointed_at() {
+        let arguments = ["race", "--flow", "size=1kB", "--flow", "end=x"].map(str::to_owned);
+        let under = |part| Place::value(&arguments, "--flow", part).map(|place| place.column);
+        assert_eq!((under("1kB"), under("x"), under("none of them")), (Some(17), Some(32), Some(5)));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use firstflight_measure::{PopulationResult, Reference, population_verdict, rank_
 use firstflight_report::{
     Record, Rows, TableStyle, csv, json, parquet, prose, records, table, windows_table,
 };
-use firstflight_scenario::{Scenario, SchemeChoice, is_named};
+use firstflight_scenario::{CastError, Scenario, SchemeChoice, is_named};
 
 use crate::args::{OutputOptions, RunOptions};
 use crate::failure::{Failure, Place};
@@ -43,7 +43,10 @@ pub(crate) fn run(
     let style = to.table.style(rows, arguments)?;
     refuse_what_is_of_one_flow(to, arguments)?;
     to.check(choices, inputs, arguments)?;
-    let cast = cast_of(scenario, choices).map_err(Failure::usage)?;
+    let cast = cast_of(scenario, choices).map_err(|error| match &error {
+        RunError::Cast(error) => cast_failure(error, inputs, arguments),
+        _ => Failure::usage(&error),
+    })?;
     let logs = Logs::new(scenario, &cast, to, arguments)?;
     let flow_tap = |flow: PopulationFlow<'_>| logs.of_flow(flow);
     notes.extend(scenario.ineffective(choices));
@@ -82,6 +85,16 @@ pub(crate) fn run(
         return Err(Failure::interrupted(format!("interrupted; rows of whole runs: {runs}")));
     }
     first
+}
+
+/// The failure of a script whose flows cannot have their schemes, at the option or in the file that says the script.
+pub(crate) fn cast_failure(error: &CastError, inputs: &[Input<'_>], arguments: &[String]) -> Failure {
+    if let Some(place) = Place::value(arguments, "--flow", &error.said) {
+        return Failure::usage(format!("--{error}")).at(Some(place));
+    }
+    let file = inputs.iter().find(|input| input.what == "scenario").map(|input| input.path);
+    let name = file.map_or_else(String::new, |path| format!("{}: ", path.display()));
+    Failure::usage(format!("{name}{error}"))
 }
 
 /// Reports and figures are of one measured flow.

@@ -8,7 +8,7 @@ use firstflight_measure::{Recording, SchemeResult};
 use firstflight_report::Rows;
 use firstflight_report::svg::figure;
 use firstflight_scenario::{
-    ByName, ChoiceError, OptionError, Replaced, SUBJECTS, Scenario, ScenarioError, ScenarioFault,
+    ByName, CastError, ChoiceError, OptionError, Replaced, SUBJECTS, Scenario, ScenarioError, ScenarioFault,
     SchemeChoice, over_restarts, quantity,
 };
 
@@ -99,7 +99,7 @@ fn run(
     mut notes: Vec<String>,
     arguments: &[String],
 ) -> Result<(), Failure> {
-    let cast = scripted(scenario)?;
+    let cast = scripted(scenario).map_err(|error| population::cast_failure(&error, inputs, arguments))?;
     if cast.is_some() && list.is_some() {
         notes.push("schemes: every flow has its own scheme, so nothing comes of the list".to_owned());
     }
@@ -153,11 +153,11 @@ fn run(
 }
 
 /// The schemes of a script whose flows all have their own.
-fn scripted(scenario: &Scenario) -> Result<Option<Vec<SchemeChoice>>, Failure> {
+fn scripted(scenario: &Scenario) -> Result<Option<Vec<SchemeChoice>>, CastError> {
     if scenario.script.is_empty() || scenario.has_row_scheme() {
         return Ok(None);
     }
-    Ok(Some(scenario.cast(None).map_err(Failure::usage)?.choices))
+    Ok(Some(scenario.cast(None)?.choices))
 }
 
 const EACH_FLOW: &str = "--each-flow: one flow is measured; for a row a flow say how many are with --flows";

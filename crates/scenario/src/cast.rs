@@ -30,6 +30,8 @@ pub struct CastFlow {
 pub struct CastError {
     /// Which flow of the script, from one.
     pub number: usize,
+    /// Its scheme as the script says it; empty if it has the row's.
+    pub said: String,
     /// What is wrong with its scheme, in one line.
     pub fault: String,
 }
@@ -49,7 +51,9 @@ impl Scenario {
     pub fn cast(&self, row: Option<&SchemeChoice>) -> Result<Cast, CastError> {
         let mut cast = Cast { choices: Vec::new(), parts: Vec::new() };
         for (index, flow) in self.script.iter().enumerate() {
-            let fault = |fault: String| CastError { number: index + 1, fault: in_a_line(&fault) };
+            let said = || flow.scheme.clone().unwrap_or_default();
+            let fault =
+                |fault: String| CastError { number: index + 1, said: said(), fault: in_a_line(&fault) };
             let choice = self.choice_of(flow, row).map_err(fault)?;
             let same = cast.choices.iter().position(|other| other.name() == choice.name());
             if let Some(other) = same.map(|at| &cast.choices[at]).filter(|other| !is_same(other, &choice)) {

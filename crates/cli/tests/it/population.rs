@@ -83,3 +83,18 @@ fn what_makes_no_sense_is_refused_by_name() {
     assert!(alone(&["--topology", "dumbbell:hosts=3"]).contains("say how many are measured with flows"));
     assert!(alone(&["--each-flow"]).contains("--each-flow: one flow is measured"));
 }
+
+#[test]
+fn a_flow_whose_scheme_cannot_be_is_pointed_at() {
+    let args = ["race", "--rate", "9mbit", "--flow", "scheme=paced", "--flow", "scheme=hystrat"];
+    let output = run(&args);
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(
+        said.starts_with("error: --flow: flow 2: unknown scheme `hystrat`; is `hystart` meant?\n"),
+        "{said}"
+    );
+    let mut lines = said.lines().skip(1);
+    let (line, caret) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    assert_eq!(line.find("hystrat"), caret.find('^'), "{said}");
+}
