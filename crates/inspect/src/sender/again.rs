@@ -1,0 +1,106 @@
+//! What is sent again: by a timer or by a repair, and what the capture only has twice.
+
+use super::{FIRST, Sender};
+use crate::events::Resent;
+use crate::scoreboard::Sighting;
+use crate::timer::Fired;
+use crate::trace::Trace;
+
+/// Retransmissions remembered one by one, so that those found to be spurious can be told from the others.
+const MOST_RESENT: usize = 512;
+
+impl Sender {
+    pub(super) fn sent_again(
+        &mut self,
+        at: u64,
+        (start, end): (u64, u64),
+        una: u64,
+        flight: u64,
+        segments: u64,
+        seen: &Sighting,
+    ) {
+        self.counts.resent_segments += segments;
+        if let Some(path) = &mut self.path
+            && let Some(sent) = seen.first_seen.filter(|_| seen.before == 0)
+        {
+            path.lost(sent);
+        }
+        let is_too_soon = seen.last_seen.is_some_and(|last| at.saturating_sub(last) < self.soon());
+        self.counts.too_soon += if is_too_soon { segments } else { 0 };
+        self.counts.resent_bytes += end - start;
+        let is_first = start <= una && end > una;
+        let last = self.last_heard.max(self.last_data).unwrap_or(at);
+        let is_last = segments == 1 && end == self.board.next;
+        // A probe of the tail takes selective acknowledgements (RFC 8985 section 4).
+        let alone = is_last && !self.setting.no_sack;
+        let fired = self.timer.fired(at, last, (seen.before, alone), &self.rtt, self.setting.handshake);
+        let fired = fired.filter(|_| is_first);
+        let by_timer = fired.is_some();
+        if is_first {
+            self.timer.start(at);
+        }
+        if let Some(fired) = fired {
+            self.counts.timeouts += 1;
+            let text = match fired {
+                Fired::Silent => "sent again after a silence: a timeout, as it seems",
+                Fired::Late => "sent for the third time, and late: a timeout, as it seems",
+            };
+            self.mark(at, Trace::TIMEOUT, text.to_owned());
+        }
+        if self.resent.len() < MOST_RESENT {
+            self.resent.push(Resent {
+                at,
+                start,
+                end,
+                flight,
+                flight_later: None,
+                sent_later: self.counts.bytes - (end - start),
+                delivered_later: self.board.delivered(),
+                by_timer,
+                is_tail: alone && seen.before == 0 && self.board.highest <= start,
+                is_spurious: false,
+            });
+        }
+        if self.repairing.is_none() && end > una {
+            self.repairing = Some(self.board.next);
+            self.counts.episodes += 1;
+            if let Some(trace) = &mut self.trace {
+                trace.begin_recovery(at);
+            }
+        }
+        // What the repair lost of its own belongs to it.
+        let within = |end: u64| seen.first_seen.is_some_and(|seen| seen <= end);
+        if self.counts.episodes > 0 && self.first_episode_end.is_none_or(within) {
+            self.counts.first_episode_segments += segments;
+        }
+    }
+
+    /// Whether what passes at `at` can be an answer to what came to light at `since`: that takes a round trip; a
+    /// tenth of it is left for jitter.
+    pub(super) fn answers(&self, at: u64, since: u64) -> bool {
+        let round_trip = self.rtt.least().into_iter().chain(self.setting.handshake).min().unwrap_or(0);
+        at.saturating_sub(since) >= round_trip - round_trip / 10
+    }
+
+    /// Sooner than this after it passed, nothing is sent again: that takes a round trip; an eighth of it is left for jitter.
+    pub(super) fn soon(&self) -> u64 {
+        let round_trip = self.rtt.least().into_iter().chain(self.setting.handshake).min().unwrap_or(0);
+        round_trip - round_trip / 8
+    }
+
+    /// Whether most of what was sent again came too soon for that: then the capture has it twice, and nothing tells the copies
+    /// from what was sent again.
+    pub(crate) fn has_copies(&self) -> bool {
+        self.counts.too_soon >= 4 && 2 * self.counts.too_soon >= self.counts.resent_segments
+            || self.is_all_twice()
+    }
+
+    /// Whether acknowledgements came, and no round trip of data is known because nearly all that was sent passed again: what a host sends again leaves the rest to
+    /// measure a round trip by.
+    pub(crate) fn is_all_twice(&self) -> bool {
+        let counts = &self.counts;
+        let first = counts.data_segments.saturating_sub(counts.resent_segments);
+        let is_unknown = self.rtt.least().is_none() && self.board.una > FIRST;
+        is_unknown && counts.resent_segments >= 4 && 8 * counts.resent_segments >= 7 * first
+    }
+}
