@@ -80,7 +80,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "slow-start-counts",
         kind: Kind::Word(&words::COUNT_NAMES),
-        placeholder: "WHAT",
+        placeholder: "UNIT",
         help: "What widens the window in slow start: each ACK by a segment at most, or the bytes that ACKs acknowledge",
         default: Some("stack"),
         examples: &["bytes", "acks"],
@@ -185,7 +185,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "rto-floor",
         kind: Kind::Word(&words::RTO_FLOOR_NAMES),
-        placeholder: "WHAT",
+        placeholder: "BOUND",
         help: "What --min-rto bounds: the timeout (RFC 6298), or its addition to the round-trip time (Linux)",
         default: Some("stack"),
         examples: &["variation", "timeout"],
@@ -216,7 +216,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "sack-blocks",
         kind: Kind::Word(&words::BLOCK_NAMES),
-        placeholder: "WHAT",
+        placeholder: "BLOCKS",
         help: "What the receiver says of data above a hole where SACK was agreed on",
         default: Some("sent"),
         examples: &["withheld"],
