@@ -30,9 +30,10 @@ fn sim(application: Application) -> Result<(Sims, FlowId), NetworkError> {
     let path = PathSpec::symmetric(Rate::from_bps(8_000_000), Span::from_millis(100), QueueLimit::Unlimited);
     let topology = single_path(&path);
     let initial = Initial { segments: 10, ssthresh: None };
-    let scheme = registry::scheme("slow-start").unwrap().build(initial, &[]).unwrap();
-    let restart = registry::restart("nssr").unwrap().build(initial, &[]).unwrap();
-    let controller = AnyController::new(scheme, restart, registry::law("reno").unwrap().build());
+    let scheme =
+        registry::scheme("slow-start").expect("slow start").build(initial, &[]).expect("its defaults");
+    let restart = registry::restart("nssr").expect("a policy").build(initial, &[]).expect("its defaults");
+    let controller = AnyController::new(scheme, restart, registry::law("reno").expect("a law").build());
     let config = Config { mss: 1_000, ..Config::default() };
     let mut network = Network::new(topology.links);
     let flow = network.add(Flow {
@@ -48,9 +49,9 @@ fn sim(application: Application) -> Result<(Sims, FlowId), NetworkError> {
 
 #[test]
 fn each_write_leaves_when_it_is_written_and_the_flow_ends_with_the_last() {
-    let (mut sim, flow) = sim(Application::Writes(WRITES)).unwrap();
+    let (mut sim, flow) = sim(Application::Writes(WRITES)).expect("a network");
     assert_eq!(sim.run_until_ended(flow, Time::ZERO + Span::from_secs(60)), Stop::Finished);
-    assert_eq!(sim.flow(flow).unwrap().delivered_bytes, 45_000);
+    assert_eq!(sim.flow(flow).expect("the flow").delivered_bytes, 45_000);
     let sent = &sim.recorder().0;
     let between = |from, to| {
         let within =
@@ -60,7 +61,7 @@ fn each_write_leaves_when_it_is_written_and_the_flow_ends_with_the_last() {
     assert_eq!([between(0, 500), between(500, 1_000), between(1_000, 1_500)], [20_000, 20_000, 5_000]);
     let first = |from: u64| {
         let at = sent.iter().map(|(at, _)| at.since(Time::ZERO)).find(|at| *at >= Span::from_millis(from));
-        at.unwrap()
+        at.expect("a departure from then on")
     };
     assert_eq!([first(500), first(1_000)], [Span::from_millis(500), Span::from_millis(1_000)]);
 }
@@ -75,26 +76,26 @@ fn writes_of_nothing_are_no_traffic() {
 #[test]
 fn an_application_that_stops_sends_nothing_new_from_then_on_and_the_flow_ends_with_what_has_left() {
     let stop = Span::from_millis(2_000);
-    let (mut sim, flow) = sim(Application::Until(Time::ZERO + stop)).unwrap();
+    let (mut sim, flow) = sim(Application::Until(Time::ZERO + stop)).expect("a network");
     assert_eq!(sim.run_until_ended(flow, Time::ZERO + Span::from_secs(60)), Stop::Finished);
     let sent = &sim.recorder().0;
     assert!(sent.iter().all(|(at, _)| at.since(Time::ZERO) < stop));
     // Nothing is lost on this path, so that what left is what is delivered.
     let left: u64 = sent.iter().map(|(_, bytes)| bytes).sum();
-    let stats = sim.flow(flow).unwrap();
+    let stats = sim.flow(flow).expect("the flow");
     assert_eq!((stats.delivered_bytes, stats.data_sent), (left, sent.len() as u64));
     let last = stats.finished().expect("an end").since(Time::ZERO);
     assert!(last >= stop + Span::from_millis(50), "the last packet takes half a round trip: {last:?}");
     // The FINs of both sides follow, and no data.
     sim.run(Time::ZERO + Span::from_secs(30));
-    assert_eq!(sim.flow(flow).unwrap().delivered_bytes, left);
+    assert_eq!(sim.flow(flow).expect("the flow").delivered_bytes, left);
 }
 
 #[test]
 fn an_application_that_stops_before_the_handshake_is_over_sends_nothing() {
-    let (mut sim, flow) = sim(Application::Until(Time::ZERO + Span::from_millis(60))).unwrap();
+    let (mut sim, flow) = sim(Application::Until(Time::ZERO + Span::from_millis(60))).expect("a network");
     assert_eq!(sim.run_until_ended(flow, Time::ZERO + Span::from_secs(60)), Stop::Finished);
-    let stats = sim.flow(flow).unwrap();
+    let stats = sim.flow(flow).expect("the flow");
     assert_eq!((stats.delivered_bytes, stats.data_sent), (0, 0));
     assert_eq!(stats.finished(), Some(Time::ZERO + Span::from_millis(60)));
 }
