@@ -221,6 +221,13 @@ mod tests {
         (error.line, error.column, error.message)
     }
 
+    /// Holds the fault of a text to its line and column, and to how its message begins.
+    fn refused(text: &str, place: (usize, usize), says: &str) {
+        let (line, column, message) = fault(text);
+        assert_eq!((line, column), place, "{text}: {message}");
+        assert!(message.starts_with(says), "{text}: {message}");
+    }
+
     #[test]
     fn tables_of_flows_say_what_the_key_says() {
         let tables = "rate = \"10mbit\"\n[[flow]]\nscheme = \"paced:first=4\"\nstart = \"1s\"\nend = \"3s\"\n\n\
@@ -236,12 +243,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_in_a_table_of_a_flow_is_refused_with_its_place() {
-        let (line, column, message) = fault("[[flow]]\nstart = \"1s\"\nstrat = \"2s\"\n");
-        assert_eq!((line, column), (3, 1));
-        assert_eq!(message, "flow: `strat` is not known; is `start` meant?");
-        let (line, column, message) = fault("[[flow]]\nstart = \"1s\"\n[[flow]]\nsize = \"0kB\"\n");
-        assert_eq!((line, column), (4, 8));
-        assert!(message.starts_with("flow: size: `0kB` is zero; "), "{message}");
+        let typo = "[[flow]]\nstart = \"1s\"\nstrat = \"2s\"\n";
+        refused(typo, (3, 1), "flow: `strat` is not known; is `start` meant?");
+        let empty = "[[flow]]\nstart = \"1s\"\n[[flow]]\nsize = \"0kB\"\n";
+        refused(empty, (4, 8), "flow: size: `0kB` is zero; ");
         assert!(
             fault("[[flow]]\nstart = [1]\n").2.starts_with("flow: start: a string or a number is wanted")
         );
@@ -254,12 +259,9 @@ mod tests {
 
     #[test]
     fn a_typo_is_refused_with_its_place_and_the_closest_key() {
-        let (line, column, message) = fault("rate = \"1mbit\"\n  quue = \"10p\"\n");
-        assert_eq!((line, column), (2, 3));
-        assert_eq!(message, "there is no key `quue`; is `queue` meant?");
-        let (line, column, message) = fault("[path]\nrate = \"1mbit\"\n");
-        assert_eq!((line, column), (1, 2));
-        assert!(message.starts_with("there is no key `path`"), "{message}");
+        let typo = "rate = \"1mbit\"\n  quue = \"10p\"\n";
+        refused(typo, (2, 3), "there is no key `quue`; is `queue` meant?");
+        refused("[path]\nrate = \"1mbit\"\n", (1, 2), "there is no key `path`");
         assert!(fault("scheme = [\"paced\"]").2.ends_with("is `schemes` meant?"));
     }
 
@@ -270,14 +272,11 @@ mod tests {
 
     #[test]
     fn a_wrong_value_is_refused_with_its_place() {
-        let (line, column, message) = fault("rtt = \"80ms\"\nrate = \"0mbit\"\n");
-        assert_eq!((line, column), (2, 8));
-        assert!(message.starts_with("rate: `0mbit` is zero; a rate is"), "{message}");
+        refused("rtt = \"80ms\"\nrate = \"0mbit\"\n", (2, 8), "rate: `0mbit` is zero; a rate is");
         assert_eq!(fault("rate = 100\n").0, 1);
         assert!(fault("rate = [\"1mbit\"]\n").2.starts_with("rate: found array"));
         assert!(fault("schemes = [1]\n").2.starts_with("schemes: a list is wanted"));
-        let (line, column, _) = fault("rate = \n");
-        assert_eq!((line, column), (1, 8));
+        refused("rate = \n", (1, 8), "");
         assert_eq!(fault("rate = \"1mbit\"\nrate = \"2mbit\"\n").0, 2);
     }
 }

@@ -5,11 +5,12 @@ use firstflight_sim::HostName;
 use crate::script::{ScriptedFlow, show_host};
 use crate::topology::Hosts;
 
-/// The hosts of each flow of a script, in its order.
+/// The sender's host and the receiver's host of each flow, in the order of the script.
 ///
-/// A flow that names none runs from the first router to the last. A flow that names one runs to or from the router at the
-/// far end. A host that is not named is the first at its router that no flow before has and no flow names; where all are
-/// taken, places are given anew from the first on, and hosts have several flows.
+/// A flow without `from` and `to` runs from a host at the first router to a host at the last router. A flow with one of them has
+/// its other host at the last router, or at the first router if the named host is at the last. A host that the script does not
+/// name is the first one at its router that no earlier flow has and no flow names. Where a router has no such host left, its
+/// hosts are given to further flows again, from place 0 on.
 ///
 /// # Errors
 /// What is wrong with a named host, in one line, and the index of its flow.

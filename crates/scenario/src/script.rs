@@ -13,24 +13,26 @@ use crate::restart::{self, RestartChoice};
 use crate::suggest::meant;
 use crate::words;
 
-/// One flow of a script. What it leaves out is the scenario's.
+/// One flow of a script. The scenario says what the flow leaves out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScriptedFlow {
-    /// Its scheme with parameters, as in a list of schemes; `None` for the row's scheme. [`crate::Scenario::cast`] reads it.
+    /// The flow's scheme with parameters, as in a list of schemes. `None` stands for the row's scheme.
+    /// [`crate::Scenario::cast`] reads the text.
     pub scheme: Option<String>,
-    /// When its SYN leaves, from the beginning of the run.
+    /// When the flow's SYN leaves, from the beginning of the run.
     pub start: Span,
     /// Payload to transfer.
     pub size: Option<Amount>,
-    /// When its application stops writing, from the beginning of the run.
+    /// When the flow's application stops writing, from the beginning of the run.
     pub end: Option<Span>,
-    /// The host that sends: its router, and its place there.
+    /// The host that sends: its router, and its place at the router. [`crate::Scenario::script_hosts`] chooses one where there
+    /// is none.
     pub from: Option<HostName>,
-    /// The host that receives.
+    /// The host that receives, likewise.
     pub to: Option<HostName>,
-    /// When its receiver acknowledges.
+    /// When the flow's receiver acknowledges.
     pub ack: Option<AckPolicy>,
-    /// The restart policy of its sender.
+    /// The restart policy of the flow's sender.
     pub restart: Option<RestartChoice>,
 }
 
@@ -147,7 +149,7 @@ fn scheme(text: &str) -> Result<String, QuantityError> {
 
 /// Reads a host: `router/place`, both from zero.
 fn host(text: &str) -> Result<HostName, QuantityError> {
-    const HOST: &str = "a host is its router and its place there, both from nought, as in `0/3`";
+    const HOST: &str = "a host is its router and its place at the router, both from 0, as in `0/3`";
     let number = |text: &str| text.trim().parse::<u32>().ok();
     let both = text.split_once('/').and_then(|(router, place)| Some((number(router)?, number(place)?)));
     both.ok_or_else(|| refuse(text, Why::UnknownWord, HOST))

@@ -248,8 +248,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.abort();
     }
 
-    /// The application gives up what it wrote and what has not left, or with [`Config::offload`] what has found no room in the
-    /// send buffer. Returns the bytes of the stream that are sent or will be. [`Endpoint::shut`] should follow.
+    /// The application gives up the data that it wrote and that has not left. With [`Config::offload`] it gives up the data that
+    /// has found no room in the send buffer, and the data within the buffer still leaves. The method returns how long the stream
+    /// then is, in bytes. [`Endpoint::shut`] should follow.
     pub fn take_back(&mut self) -> u64 {
         self.sender.take_back()
     }

@@ -188,8 +188,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         untaken
     }
 
-    /// Gives up what was written and has not left, or has found no room in the offload queue. Gives how many bytes of the stream
-    /// remain.
+    /// Gives up the data that was written and has not left. With an offload queue it gives up the data that has found no room in
+    /// the send buffer. Returns how long the stream then is, in bytes.
     pub(crate) fn take_back(&mut self) -> u64 {
         if self.shaper.queue.is_some() {
             self.drop_untaken();
