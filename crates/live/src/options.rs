@@ -62,7 +62,7 @@ impl From<OptionsError> for io::Error {
 
 /// The keys of the two ends.
 const ENDS: &str = "avoidance, recovery, stack, app-limited-growth, slow-start-counts, restart, ack, iw, ssthresh, rwnd, \
-                    min-rto, rto-floor, initial-rto, sack-blocks, timestamps, ecn";
+                    inflight-limit, min-rto, rto-floor, initial-rto, sack-blocks, timestamps, ecn";
 
 /// Whether a key says what the two ends do.
 fn is_of_the_ends(key: &Key) -> bool {

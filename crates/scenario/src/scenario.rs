@@ -15,7 +15,7 @@ pub use links::probability;
 use firstflight::registry::Registry;
 use firstflight::{Bytes, Rate, Span};
 use firstflight_sim::{Batch, PolicerSpec, RateTrace};
-use firstflight_tcp::{AckPolicy, Growth, Recovery, RtoFloor, SlowStartCounts, Stack};
+use firstflight_tcp::{AckPolicy, Growth, InflightLimit, Recovery, RtoFloor, SlowStartCounts, Stack};
 
 use crate::bottleneck::Aqm;
 use crate::population::Population;
@@ -165,6 +165,8 @@ pub struct Scenario {
     pub growth: Option<Growth>,
     /// What slow start counts of an ACK; `None` for the stack's rule.
     pub slow_start_counts: Option<SlowStartCounts>,
+    /// What limits the flight beside the congestion window and the receiver's.
+    pub inflight_limit: InflightLimit,
     /// The windows in which links and flows are measured beside the whole run. They change no run, and are not hashed.
     pub windows: Vec<Window>,
     /// The seed of the first run; each further run takes the next seed.
@@ -223,6 +225,7 @@ impl Default for Scenario {
             rto_floor: None,
             growth: None,
             slow_start_counts: None,
+            inflight_limit: InflightLimit::None,
             windows: Vec::new(),
             seed: 1,
             runs: 1,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use firstflight::Span;
 use firstflight::registry::Registry;
-use firstflight_tcp::{AckPolicy, Growth, Recovery, RtoFloor, SlowStartCounts, Stack};
+use firstflight_tcp::{AckPolicy, Growth, InflightLimit, Recovery, RtoFloor, SlowStartCounts, Stack};
 
 use crate::quantity::{self, Amount, QuantityError, Why, refuse};
 use crate::suggest::{Elsewhere, LAWS, RECEIVERS, RECOVERIES as OTHER_RECOVERIES, folded, meant};
@@ -167,6 +167,30 @@ pub fn rto_floor(text: &str) -> Result<Option<RtoFloor>, QuantityError> {
 /// The keyword for what the least timeout bounds.
 pub fn rto_floor_name(floor: Option<RtoFloor>) -> &'static str {
     RTO_FLOORS.iter().find(|(_, value)| *value == floor).map_or("", |(name, _)| name)
+}
+
+const INFLIGHT_LIMITS: [(&str, InflightLimit); 2] =
+    [("none", InflightLimit::None), ("freebsd", InflightLimit::FreeBsd)];
+
+/// The keywords of [`inflight_limit`].
+pub(crate) const INFLIGHT_LIMIT_NAMES: [&str; 2] = names(&INFLIGHT_LIMITS);
+
+/// Reads what limits the flight beside the windows.
+///
+/// # Errors
+/// A word that is neither of the two.
+pub fn inflight_limit(text: &str) -> Result<InflightLimit, QuantityError> {
+    word(
+        text,
+        &INFLIGHT_LIMITS,
+        &[],
+        "the flight is limited by `none` or as in `freebsd`, beside the windows",
+    )
+}
+
+/// The keyword for what limits the flight beside the windows.
+pub fn inflight_limit_name(limit: InflightLimit) -> &'static str {
+    INFLIGHT_LIMITS.iter().find(|(_, value)| *value == limit).map_or("", |(name, _)| name)
 }
 
 const GROWTHS: [(&str, Option<Growth>); 4] = [
@@ -335,6 +359,9 @@ mod tests {
         }
         for (name, value) in RTO_FLOORS {
             assert_eq!((rto_floor(name), rto_floor_name(value)), (Ok(value), name));
+        }
+        for (name, value) in INFLIGHT_LIMITS {
+            assert_eq!((inflight_limit(name), inflight_limit_name(value)), (Ok(value), name));
         }
         for (name, value) in GROWTHS {
             assert_eq!((growth(name), growth_name(value)), (Ok(value), name));

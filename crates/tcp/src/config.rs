@@ -118,6 +118,17 @@ pub enum SlowStartCounts {
     Bytes,
 }
 
+/// What limits the flight beside the congestion window and the window that the peer offers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum InflightLimit {
+    /// Nothing.
+    #[default]
+    None,
+    /// The bandwidth that ACKs tell of times the round trip, plus two segments (FreeBSD 7, `net.inet.tcp.inflight`;
+    /// `tcp_xmit_bandwidth_limit`).
+    FreeBsd,
+}
+
 /// The party that paces a flow whose scheme asks for a pacing rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PacedBy {
@@ -213,6 +224,8 @@ pub struct Config {
     pub growth: Option<Growth>,
     /// What slow start counts of an ACK, if not what the stack has it count.
     pub slow_start_counts: Option<SlowStartCounts>,
+    /// What limits the flight beside the windows.
+    pub inflight_limit: InflightLimit,
     /// The retransmission timeout before there is a round trip (RFC 6298 section 2.1 says one second): of a SYN, and of data if it
     /// is not below the least one. A SYN with a Quick-Start request waits for three seconds at least (RFC 4782 section 4.7.2).
     pub initial_rto: Span,
@@ -261,6 +274,7 @@ impl Default for Config {
             rto_floor: None,
             growth: None,
             slow_start_counts: None,
+            inflight_limit: InflightLimit::None,
             initial_rto: Span::from_secs(1),
             tail_loss_probe: true,
             frto: true,

@@ -87,7 +87,9 @@ mod segment;
 mod sender;
 mod seq;
 
-pub use config::{AckPolicy, Config, Growth, Offload, PacedBy, Recovery, RtoFloor, SlowStartCounts, Stack};
+pub use config::{
+    AckPolicy, Config, Growth, InflightLimit, Offload, PacedBy, Recovery, RtoFloor, SlowStartCounts, Stack,
+};
 pub use endpoint::{Departure, Endpoint, Fast, NextSegment, RepairSegment, Role, Snapshot, Stats, Transmit};
 pub use happening::Happening;
 pub use info::{Info, Standing, Trouble};

@@ -113,3 +113,27 @@ fn slow_start_that_counts_bytes_doubles_under_delayed_acks() {
     let (acks, bytes) = (row(&path, &[]), row(&path, &[("slow-start-counts", "bytes")]));
     assert!(fct(&bytes) + 0.08 < fct(&acks), "{} {}", fct(&bytes), fct(&acks));
 }
+
+/// On the path of HyStart's section 3 slow start goes on above the limit, and what is in flight stays at about the path's product: the
+/// queue neither fills nor empties.
+#[test]
+fn freebsds_limit_of_the_flight_holds_the_sender_at_the_paths_product_whatever_the_window() {
+    let path =
+        [("rate", "100mbit"), ("rtt", "240ms"), ("queue", "1bdp"), ("duration", "30s"), ("mss", "1448")];
+    let (none, limited) = (row(&path, &[]), row(&path, &[("inflight-limit", "freebsd")]));
+    assert!(none.packets_lost > 1_000, "slow start overshoots: {}", none.packets_lost);
+    assert_eq!((limited.packets_lost, limited.timeouts), (0, 0), "the limit does not");
+    assert!(limited.queue_peak_packets * 2 < none.queue_peak_packets, "{limited:?}");
+    assert!((20.0..200.0).contains(&limited.queue_mean_packets), "{limited:?}");
+    assert!(limited.throughput_bps > 0.8 * 100e6, "{limited:?}");
+}
+
+#[test]
+fn there_is_no_limit_of_the_flight_unless_asked_for_nor_below_ten_milliseconds() {
+    let far = [("rate", "100mbit"), ("rtt", "80ms"), ("size", "300kB")];
+    assert_eq!(trace(&far, &[]), trace(&far, &[("inflight-limit", "none")]));
+    assert_ne!(trace(&far, &[]), trace(&far, &[("inflight-limit", "freebsd")]));
+    // The kernel's own threshold.
+    let near = [("rate", "100mbit"), ("rtt", "5ms"), ("size", "1MB"), ("ack", "every"), ("queue", "inf")];
+    assert_eq!(trace(&near, &[]), trace(&near, &[("inflight-limit", "freebsd")]));
+}

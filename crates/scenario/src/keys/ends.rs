@@ -1,6 +1,7 @@
 //! The keys of the two ends, and of what follows a scheme there.
 
 use firstflight::Span;
+use firstflight_tcp::InflightLimit;
 
 use super::read::{self, put, set};
 use super::row::{Heading, Key, row};
@@ -167,6 +168,26 @@ pub(super) const KEYS: &[Key] = &[
         place: 25,
         parse: |options, text| put(&mut options.rwnd, read::rwnd(text)),
         show: |path| Some(show_bytes(path.rwnd)),
+        ..END
+    },
+    Key {
+        name: "inflight-limit",
+        kind: Kind::Word(&words::INFLIGHT_LIMIT_NAMES),
+        placeholder: "WHOSE",
+        help: "Limit of the flight beside the windows: none, or FreeBSD's net.inet.tcp.inflight, the measured bandwidth times the round trip",
+        default: Some("none"),
+        examples: &["freebsd"],
+        schemes: true,
+        place: 55,
+        parse: |options, text| put(&mut options.plain.inflight_limit, words::inflight_limit(text)),
+        show: |path| {
+            let limit = Some(path.inflight_limit).filter(|limit| *limit != InflightLimit::None)?;
+            Some(words::inflight_limit_name(limit).to_owned())
+        },
+        title: |path| {
+            let limit = Some(path.inflight_limit).filter(|limit| *limit != InflightLimit::None)?;
+            Some(format!("flight limited as in {}", words::inflight_limit_name(limit)))
+        },
         ..END
     },
     Key {

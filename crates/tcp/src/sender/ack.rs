@@ -200,6 +200,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         } else {
             self.sample_as_linux(now, input, cumulative, segments)
         };
+        if advanced > 0
+            && let Some(window) = &mut self.bandwidth_window
+        {
+            window.on_ack(now, rtt, input.ack, self.stream.mss());
+        }
         let newest = newest.filter(|_| bytes > 0);
         self.packets.rate.on_ack(now, Bytes::new(bytes), newest.map(|newest| newest.sent_at));
         let duplicate = if self.rules.method.uses_sack() {

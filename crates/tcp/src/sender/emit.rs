@@ -240,7 +240,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             window_edge: self.peer_window.edge().max(self.stream.nxt()),
             window: self.peer_window.offered(),
             window_greatest: self.peer_window.greatest(),
-            cwnd: (self.window() + self.stream.mss() * self.recovery.extra).get() / self.stream.mss().get(),
+            cwnd: self.window_to_fill().get() / self.stream.mss().get(),
             in_flight: self.board.in_network(),
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
@@ -316,9 +316,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             (Mode::Open, Recovery::Ns2Sack1) => self.stream.outstanding(),
             _ => self.board.pipe(),
         };
-        let extra =
-            if self.recovery.extra == 0 { Bytes::ZERO } else { self.stream.mss() * self.recovery.extra };
-        used.is_zero() || used + bytes <= self.window() + extra
+        used.is_zero() || used + bytes <= self.window_to_fill()
     }
 
     /// Whether the pacer lets `bytes` leave now; if not, notes when it will.

@@ -6,6 +6,7 @@
 
 mod ack;
 mod activity;
+mod bandwidth_window;
 mod counters;
 mod dialect;
 mod echo;
@@ -40,10 +41,11 @@ use firstflight::{
     Avoidance, Bytes, Call, Controller, Event, OwnedEvent, Path, Plan, Span, Startup, Time, TraceRecord,
 };
 
-use crate::config::{Config, Recovery};
+use crate::config::{Config, InflightLimit, Recovery};
 use crate::happening::Happening;
 use crate::journal::Journal;
 use activity::Activity;
+use bandwidth_window::BandwidthWindow;
 use counters::Counters;
 use lists::Lists;
 use marks::Ecn;
@@ -94,6 +96,8 @@ pub(crate) struct Sender<S, R, A> {
     pub(crate) user_timeout: UserTimeout,
     pub(crate) shaper: Shaper,
     pub(crate) counters: Counters,
+    /// FreeBSD's limit of the flight, if the host has it and the connection is established.
+    bandwidth_window: Option<Box<BandwidthWindow>>,
 }
 
 impl<S, R, A> Sender<S, R, A> {
@@ -131,6 +135,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             user_timeout: UserTimeout::default(),
             shaper: Shaper::new(config.offload),
             counters: Counters::default(),
+            bandwidth_window: None,
         }
     }
 
@@ -150,6 +155,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.rtt.sample_as_linux(rtt, rtt, 0, 0);
         } else if agreed.syns_lost > 0 {
             self.rtt.syn_was_lost();
+        }
+        if self.rules.inflight_limit == InflightLimit::FreeBsd {
+            self.bandwidth_window = Some(Box::new(BandwidthWindow::new(now, agreed.rtt)));
         }
         self.take_window(0, agreed.window);
         if resized {
@@ -266,6 +274,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             Some(reduction) if self.recovery.is_open() && self.ecn.is_reducing() => reduction.window(),
             _ => self.recovery.window(self.plan.window, self.stream.mss()),
         }
+    }
+
+    /// The window that governs sending now, limited transmit included and the limit of what is in flight, if there is one.
+    fn window_to_fill(&self) -> Bytes {
+        let extra =
+            if self.recovery.extra == 0 { Bytes::ZERO } else { self.stream.mss() * self.recovery.extra };
+        let window = self.window() + extra;
+        self.bandwidth_window.as_ref().map_or(window, |limit| window.min(limit.bytes()))
     }
 
     /// The window that the peer offers.

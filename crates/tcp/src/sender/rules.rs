@@ -1,7 +1,7 @@
 //! How losses are found and answered: what the host chose of it (see [`Config`]), and what the handshake left of that.
 
 use super::dialect::Dialect;
-use crate::config::{Config, Recovery};
+use crate::config::{Config, InflightLimit, Recovery};
 
 /// The rules of a sender.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +19,9 @@ pub(super) struct Rules {
     /// Whether the controller is told what it says it does not mind: for a trace, or because the flight is not what is
     /// outstanding.
     pub(super) tells_all: bool,
-    /// Whether the fast ways may be taken. A test may say no, to compare.
+    /// What limits the flight beside the windows.
+    pub(super) inflight_limit: InflightLimit,
+    /// Whether the fast ways may be taken, which know of no such limit. A test may say no, to compare.
     pub(super) has_fast_ways: bool,
 }
 
@@ -33,7 +35,8 @@ impl Rules {
             frto: config.frto,
             reordering: u64::from(config.reordering),
             tells_all: config.recovery == Recovery::Ns2Sack1,
-            has_fast_ways: dialect.has_fast_ways(),
+            inflight_limit: config.inflight_limit,
+            has_fast_ways: dialect.has_fast_ways() && config.inflight_limit == InflightLimit::None,
         }
     }
 

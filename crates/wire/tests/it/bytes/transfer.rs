@@ -2,7 +2,9 @@
 
 use firstflight::{Span, Time};
 use firstflight_tcp::bytes::Settings;
-use firstflight_tcp::{AckPolicy, Config, Growth, Offload, Recovery, Role, RtoFloor, SlowStartCounts, Stack};
+use firstflight_tcp::{
+    AckPolicy, Config, Growth, InflightLimit, Offload, Recovery, Role, RtoFloor, SlowStartCounts, Stack,
+};
 use proptest::prelude::*;
 
 use super::pipe::{Harm, Pipe, Reader, socket};
@@ -76,6 +78,7 @@ fn choices() -> impl Strategy<Value = Config> {
         option::of(select(vec![RtoFloor::Timeout, RtoFloor::Variation])),
         option::of(select(vec![Growth::Validated, Growth::Used, Growth::Always])),
         option::of(select(vec![SlowStartCounts::Acks, SlowStartCounts::Bytes])),
+        select(vec![InflightLimit::None, InflightLimit::FreeBsd]),
         select(vec![Span::from_millis(100), Span::from_secs(1)]),
         select(vec![Span::ZERO, Span::from_millis(1), Span::from_millis(200), Span::from_secs(1)]),
     );
@@ -87,7 +90,7 @@ fn choices() -> impl Strategy<Value = Config> {
     );
     let sends = (any::<[bool; 3]>(), option::of(Just(Offload::default())));
     (stacks, switches, offers, sends).prop_map(|((stack, recovery), switches, offers, sends)| {
-        let (rto_floor, growth, slow_start_counts, initial_rto, min_rto) = switches;
+        let (rto_floor, growth, slow_start_counts, inflight_limit, initial_rto, min_rto) = switches;
         let ([sack, timestamps, ecn], window_scaling, window_scale, ack_policy) = offers;
         let ([tail_loss_probe, frto, options_in_mss], offload) = sends;
         Config {
@@ -96,6 +99,7 @@ fn choices() -> impl Strategy<Value = Config> {
             rto_floor,
             growth,
             slow_start_counts,
+            inflight_limit,
             initial_rto,
             min_rto,
             sack,
