@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use firstflight::registry::Registry;
 use firstflight_papers::{
-    CheckError, ClaimResult, Figure, FigureResult, Ledger, LedgerError, PAPERS, RunsError, Settings, Status,
-    check as run_figures, golden, page, paper_title, show,
+    CheckError, ClaimResult, Figure, FigureResult, Ledger, LedgerError, PAPERS, Row, RunsError, Settings,
+    Status, check as run_figures, golden, page, paper_title, show,
 };
 use firstflight_report::write_whole;
 
@@ -28,10 +28,14 @@ pub(crate) struct PaperCommand {
 
 #[derive(Subcommand, Debug)]
 enum Asked {
-    /// List the figures: title, source, and how many claims are recorded as holding.
+    /// List the figures: title, source, and how many claims are recorded as holding. Of a whole paper also what no figure has, and
+    /// why.
     List {
         #[command(flatten)]
         from: From,
+        /// Print only JSON, one line for each figure, table or sentence of the papers, and where it is.
+        #[arg(long)]
+        json: bool,
         /// Papers or figures, as in past or past/figure-8b [all].
         #[arg(value_name = "ID")]
         ids: Vec<String>,
@@ -97,7 +101,7 @@ struct HowToRun {
 /// Answers.
 pub(crate) fn paper(command: &PaperCommand, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     match &command.asked {
-        Asked::List { from, ids } => list(from, ids, registry, arguments),
+        Asked::List { from, json, ids } => list(from, *json, ids, registry, arguments),
         Asked::Run { ids, how } => run(ids, how, registry, arguments),
         Asked::Check { ids, how, fast, record } => {
             check(ids, how, (*fast, record.as_deref()), registry, arguments)
@@ -105,10 +109,24 @@ pub(crate) fn paper(command: &PaperCommand, registry: Registry, arguments: &[Str
     }
 }
 
-fn list(from: &From, ids: &[String], registry: Registry, arguments: &[String]) -> Result<(), Failure> {
+fn list(
+    from: &From,
+    json: bool,
+    ids: &[String],
+    registry: Registry,
+    arguments: &[String],
+) -> Result<(), Failure> {
     let ledger = ledger(from, registry, arguments)?;
     let asked = asked(&ledger, ids, arguments)?;
+    let rows: Vec<&Row> = ledger.rows.iter().filter(|row| asked.has(row, ids)).collect();
     let mut out = String::new();
+    if json {
+        for row in rows {
+            out += &serde_json::to_string(row).map_err(Failure::write)?;
+            out.push('\n');
+        }
+        return output::print(&out);
+    }
     for (paper, _) in PAPERS {
         let figures: Vec<&Figure> = asked.figures().filter(|figure| figure.paper == paper).collect();
         if figures.is_empty() {
@@ -132,6 +150,11 @@ fn list(from: &From, ids: &[String], registry: Registry, arguments: &[String]) -
                 figure.title, figure.figure, figure.section
             );
         }
+        for row in rows.iter().filter(|row| row.paper() == paper) {
+            if let Some(missing) = row.missing() {
+                let _ = writeln!(out, "  {:<24} {}: {missing}", row.id, row.what);
+            }
+        }
     }
     output::print_words(&out)
 }
@@ -140,7 +163,7 @@ fn run(ids: &[String], how: &HowToRun, registry: Registry, arguments: &[String])
     let ledger = ledger(&how.from, registry, arguments)?;
     let asked = asked(&ledger, ids, arguments)?;
     let results = results(&asked, how, arguments)?;
-    write_report(&asked, &results, how, arguments)?;
+    write_report(&ledger, &asked, &results, how, arguments)?;
     if how.json {
         return output::print(&json(&asked, &results)?);
     }
@@ -181,7 +204,7 @@ fn check(
         check_record(&asked, folder, how, arguments)?;
     }
     let results = results(&asked, how, arguments)?;
-    write_report(&asked, &results, how, arguments)?;
+    write_report(&ledger, &asked, &results, how, arguments)?;
     if how.json {
         output::print(&json(&asked, &results)?)?;
     } else {
@@ -251,6 +274,13 @@ struct AskedFor<'a>(Vec<(&'a Figure, Option<Vec<String>>)>);
 impl<'a> AskedFor<'a> {
     fn figures(&self) -> impl Iterator<Item = &'a Figure> {
         self.0.iter().map(|(figure, _)| *figure)
+    }
+
+    /// Whether a row of the papers was asked for by `ids`: with its paper, or with a figure that has it.
+    fn has(&self, row: &Row, ids: &[String]) -> bool {
+        ids.is_empty()
+            || ids.iter().any(|id| id.trim().trim_end_matches('/') == row.paper())
+            || row.files.iter().any(|file| self.figures().any(|figure| figure.name() == *file))
     }
 
     /// The claims of a figure that were asked for.
@@ -326,6 +356,7 @@ fn results(asked: &AskedFor<'_>, how: &HowToRun, arguments: &[String]) -> Result
 }
 
 fn write_report(
+    ledger: &Ledger,
     asked: &AskedFor<'_>,
     results: &[FigureResult],
     how: &HowToRun,
@@ -333,7 +364,7 @@ fn write_report(
 ) -> Result<(), Failure> {
     let Some(path) = &how.report else { return Ok(()) };
     let figures: Vec<&Figure> = asked.figures().collect();
-    let html = page(&figures, results, &arguments.join(" ")).map_err(Failure::write)?;
+    let html = page(&figures, results, &ledger.rows, &arguments.join(" ")).map_err(Failure::write)?;
     write_whole(path, html.as_bytes()).map_err(Failure::write)?;
     output::say_written(path);
     Ok(())

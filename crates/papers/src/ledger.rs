@@ -7,6 +7,7 @@ use firstflight::registry::Registry;
 use firstflight_scenario::{FileError, read_text, suggest::closest};
 
 use crate::figure::Figure;
+use crate::rows::{self, Row};
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/ledger.rs"));
@@ -29,6 +30,8 @@ pub const PAPERS: [(&str, &str); 5] = [
 pub struct Ledger {
     /// The figures, by paper, in the order of their names.
     pub figures: Vec<Figure>,
+    /// What the papers have, and where it is; empty if a folder has no `rows.toml`.
+    pub rows: Vec<Row>,
 }
 
 /// Why the ledger cannot be read.
@@ -88,10 +91,11 @@ impl Ledger {
     pub fn embedded(registry: Registry) -> Result<Self, LedgerError> {
         let files = embedded::LEDGER.iter().filter(|(name, _)| name.contains('/'));
         let figures = files.map(|(name, text)| figure(registry, name, name, text));
-        Ok(Self { figures: in_order(figures.collect::<Result<_, _>>()?) })
+        let figures = in_order(figures.collect::<Result<_, _>>()?);
+        Ok(Self { figures, rows: table(rows::FILE, embedded_text(rows::FILE).unwrap_or_default())? })
     }
 
-    /// The ledger of a folder: `PAPER/FIGURE.toml`.
+    /// The ledger of a folder: `PAPER/FIGURE.toml`, and `rows.toml` if there is one.
     ///
     /// # Errors
     /// A folder or file that cannot be read, a folder without figures, or a file with a fault.
@@ -125,7 +129,15 @@ impl Ledger {
         if figures.is_empty() {
             return Err(LedgerError::Empty { path: folder.to_owned() });
         }
-        Ok(Self { figures: in_order(figures) })
+        let path = folder.join(rows::FILE);
+        let rows = if path.is_file() {
+            let text = read_text(&path)
+                .map_err(|error| LedgerError::Read { path: path.clone(), error: error.to_string() })?;
+            table(&path.display().to_string(), &text)?
+        } else {
+            Vec::new()
+        };
+        Ok(Self { figures: in_order(figures), rows })
     }
 
     /// The figures and claims that an identifier names: `PAPER`, `PAPER/FIGURE` or `PAPER/FIGURE/CLAIM`. Of each figure, the
@@ -163,6 +175,11 @@ impl Ledger {
             found.claims.iter().map(|one| format!("{}/{}", found.name(), one.id)).collect();
         Err(unknown("claim", id, names.iter().map(String::as_str)))
     }
+}
+
+/// The rows of a table. `name` is what errors call it.
+fn table(name: &str, text: &str) -> Result<Vec<Row>, LedgerError> {
+    rows::parse(text).map_err(|message| LedgerError::Name { name: name.to_owned(), message })
 }
 
 /// The text of a file that the library has, by its name within the ledger.

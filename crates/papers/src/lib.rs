@@ -35,6 +35,6 @@ pub use figure::{Claim, Figure};
 pub use ledger::{Ledger, LedgerError, PAPERS, UnknownId, paper_title};
 pub use page::page;
 pub use result::{CheckError, ClaimResult, FigureResult, HABITAT, check};
-pub use rows::{Row, rows};
+pub use rows::Row;
 pub use runs::{RunsError, Settings};
 pub use words::{Kind, OverRuns, Setup, Source, Status};

@@ -9,25 +9,53 @@ use crate::curves::Drawn;
 use crate::figure::{Claim, Figure, Plot};
 use crate::ledger::paper_title;
 use crate::result::{ClaimResult, FigureResult};
+use crate::rows::Row;
 use crate::show;
 use crate::words::{Kind, Setup, Source, Status};
 
-/// The results as one self-contained HTML page. `command` makes it again.
+/// The results as one self-contained HTML page. `rows` are listed of the papers that are there as a whole. `command` makes the page
+/// again.
 ///
 /// # Errors
 /// A defect of the template.
-pub fn page(figures: &[&Figure], results: &[FigureResult], command: &str) -> Result<String, HtmlError> {
+pub fn page(
+    figures: &[&Figure],
+    results: &[FigureResult],
+    rows: &[Row],
+    command: &str,
+) -> Result<String, HtmlError> {
     let mut papers: Vec<ledger::Paper> = Vec::new();
     for (figure, result) in figures.iter().zip(results) {
         if papers.last().is_none_or(|paper| paper.name != figure.paper) {
             let (name, title) = (figure.paper.clone(), paper_title(&figure.paper).to_owned());
-            papers.push(ledger::Paper { name, title, figures: Vec::new() });
+            papers.push(ledger::Paper {
+                rows: rows_of(&name, rows, figures),
+                name,
+                title,
+                figures: Vec::new(),
+            });
         }
         if let Some(paper) = papers.last_mut() {
             paper.figures.push(part(figure, result));
         }
     }
     ledger::render(&ledger::Ledger { version: VERSION.to_owned(), command: command.to_owned(), papers })
+}
+
+/// The rows of a paper, if the page has every figure that they name.
+fn rows_of(paper: &str, rows: &[Row], figures: &[&Figure]) -> Vec<ledger::Row> {
+    let rows = || rows.iter().filter(|row| row.paper() == paper);
+    let is_there = |file: &String| figures.iter().any(|figure| figure.name() == *file);
+    if !rows().flat_map(|row| &row.files).all(is_there) {
+        return Vec::new();
+    }
+    let row = |row: &Row| ledger::Row {
+        id: row.id.clone(),
+        what: row.what.clone(),
+        figures: row.files.clone(),
+        missing: row.missing().unwrap_or_default(),
+    };
+    rows().map(row).collect()
 }
 
 fn part(figure: &Figure, result: &FigureResult) -> ledger::Figure {

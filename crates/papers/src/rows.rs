@@ -1,11 +1,9 @@
 //! The rows of the reproduction checklist: every figure, table and quantitative sentence of the papers, and where it is.
 
-use serde::Deserialize;
-
-use crate::ledger::embedded_text;
+use serde::{Deserialize, Serialize};
 
 /// A figure, a table or a quantitative sentence of a paper. Exactly one of `files`, `diagram` and `later` is set.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
     /// `PAPER/NAME`, as the paper counts it.
@@ -22,6 +20,22 @@ pub struct Row {
     pub later: Option<String>,
 }
 
+impl Row {
+    /// The folder of its paper.
+    pub fn paper(&self) -> &str {
+        self.id.split('/').next().unwrap_or_default()
+    }
+
+    /// Why no file of the ledger has it; `None` if one has.
+    pub fn missing(&self) -> Option<String> {
+        match &self.later {
+            _ if self.diagram => Some("a diagram, notation or a derived sentence: nothing to run".to_owned()),
+            Some(needs) => Some(format!("left for later, for it needs {needs}")),
+            None => None,
+        }
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -31,12 +45,8 @@ struct File {
 /// The name of the table, beside the papers' folders.
 pub(crate) const FILE: &str = "rows.toml";
 
-/// Every row, in the order of the papers.
-///
-/// # Errors
-/// A table with a fault, in one line.
-pub fn rows() -> Result<Vec<Row>, String> {
-    let text = embedded_text(FILE).unwrap_or_default();
-    let file: File = toml::from_str(text).map_err(|error| format!("{FILE}: {}", error.message()))?;
+/// The rows of a table, in the order of the papers. Says what is wrong with it in one line.
+pub(crate) fn parse(text: &str) -> Result<Vec<Row>, String> {
+    let file: File = toml::from_str(text).map_err(|error| error.message().to_owned())?;
     Ok(file.row)
 }

@@ -42,6 +42,32 @@ fn the_list_has_titles_sources_and_counts() {
 }
 
 #[test]
+fn the_list_of_a_whole_paper_has_what_no_figure_has_and_why() {
+    let list = stdout(&run(&["paper", "list", "past"]));
+    let line = |id: &str| list.lines().find(|line| line.trim_start().starts_with(id)).map(str::to_owned);
+    assert!(line("past/F3 ").expect("a diagram").contains("nothing to run"), "{list}");
+    assert!(line("past/F17 ").expect("a row for later").contains("left for later"), "{list}");
+    assert!(!stdout(&run(&["paper", "list", "past/figure-1"])).contains("past/F3 "));
+}
+
+#[test]
+fn the_list_as_json_is_an_object_a_row_of_the_papers() {
+    let rows = |ids: &[&str]| -> Vec<serde_json::Value> {
+        let list = stdout(&run(&[&["paper", "list", "--json"], ids].concat()));
+        list.lines().map(|line| serde_json::from_str(line).expect("an object")).collect()
+    };
+    let all = rows(&[]);
+    assert_eq!(all.len(), 89);
+    for row in &all {
+        let files = row["files"].as_array().expect("a list");
+        let ways = [!files.is_empty(), row["diagram"] == true, row["later"].is_string()];
+        assert_eq!(ways.iter().filter(|way| **way).count(), 1, "{row}");
+    }
+    let one = rows(&["past/figure-8b"]);
+    assert_eq!((one.len(), &one[0]["id"]), (1, &serde_json::json!("past/F8b")));
+}
+
+#[test]
 fn an_unknown_name_is_one_line_with_the_nearest() {
     assert!(refused(&["paper", "run", "past/figure-8bb"]).contains("is `past/figure-8b` meant?"));
     assert!(refused(&["paper", "check", "pasd"]).contains("there is no paper `pasd`; is `past` meant?"));

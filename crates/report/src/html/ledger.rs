@@ -30,6 +30,21 @@ pub struct Paper {
     pub title: String,
     /// Its figures.
     pub figures: Vec<Figure>,
+    /// Everything that it has, and where it is; may be empty.
+    pub rows: Vec<Row>,
+}
+
+/// A figure, a table or a sentence as the paper has it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// `PAPER/NAME`.
+    pub id: String,
+    /// What it shows.
+    pub what: String,
+    /// The figures of the page that have it.
+    pub figures: Vec<String>,
+    /// Why none has it; else empty.
+    pub missing: String,
 }
 
 /// A figure.
