@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use firstflight::Span;
-use firstflight::registry::{Ability, AnyController, Offers};
+use firstflight::registry::{Ability, AnyController, Offers, Registry};
 use firstflight_scenario::keys::{Heading, Key, key};
 use firstflight_scenario::{
     ByName, ChoiceError, ControllerError, OptionError, Options as Keys, Scenario, ScenarioError,
@@ -102,7 +102,15 @@ impl Options {
         let (Some(choice), 0) = (choices.pop(), choices.len()) else {
             return Err(OptionsError::NotOne(scheme.escape_debug().to_string(), choices.len() + 1));
         };
-        let mut keys = firstflight::registry::Registry::builtin().options();
+        Self::of(Registry::builtin(), choice)
+    }
+
+    /// The same of a scheme that has been read already, with restart policies and laws of `registry`.
+    ///
+    /// # Errors
+    /// A scheme that this host cannot run.
+    pub fn of(registry: Registry, choice: SchemeChoice) -> Result<Self, OptionsError> {
+        let mut keys = registry.options();
         // With a rate the defaults are those of today's ends, not of the built-in path. The rate itself says nothing here.
         keys.set("rate", "1Gbit/s")?;
         keys.set("rwnd", "256kB")?;

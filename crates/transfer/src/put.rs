@@ -1,0 +1,93 @@
+//! The client that has a file.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use crate::copy::{Progress, Rest, send_rest};
+use crate::error::TransferError;
+use crate::hash::Hash;
+use crate::message::Message;
+
+/// A file that the receiver has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sent {
+    /// Bytes of the file.
+    pub length: u64,
+    /// Of them those that the receiver had before.
+    pub resumed: u64,
+    /// Its SHA-256, in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// Sends the file at `source` as `path` below the server's folder. What the server has of an earlier try is not sent again, if it is
+/// the start of the file. The file is sent when the server says that it is there under its name.
+///
+/// # Errors
+/// The first thing that went wrong.
+pub fn put<S: Read + Write>(
+    connect: impl FnOnce() -> Result<S, TransferError>,
+    source: &Path,
+    path: &str,
+    progress: Progress<'_>,
+) -> Result<Sent, TransferError> {
+    let (mut file, length) = open(source)?;
+    let mut peer = connect()?;
+    Message::Put { path: path.to_owned(), length }.write(&mut peer)?;
+    let (have, theirs) = match Message::read(&mut peer)? {
+        Some(Message::Have { have, hash }) => (have, hash),
+        Some(other) => return Err(other.instead_of("HAVE")),
+        None => return Err(TransferError::Silent),
+    };
+    let (from, mut hash) = common_start(&mut file, source, length, have, &theirs)?;
+    Message::Data { length, from }.write(&mut peer)?;
+    if let Err(error) = send_rest(&mut file, (source, Rest { from, length }), &mut hash, &mut peer, progress)
+    {
+        // The server may have said why before it left.
+        return Err(match (&error, Message::read(&mut peer)) {
+            (TransferError::Connection(_), Ok(Some(no @ Message::No { .. }))) => no.instead_of("DONE"),
+            _ => error,
+        });
+    }
+    let sha256 = hash.text();
+    Message::End { hash: sha256.clone() }.write(&mut peer)?;
+    match Message::read(&mut peer)? {
+        Some(Message::Done { hash }) if hash == sha256 => Ok(Sent { length, resumed: from, sha256 }),
+        Some(other) => Err(other.instead_of("DONE")),
+        None => Err(TransferError::Silent),
+    }
+}
+
+/// A file to be read, and its length.
+fn open(path: &Path) -> Result<(File, u64), TransferError> {
+    let at = || TransferError::at(path);
+    // A pipe would hang the open.
+    let found = std::fs::metadata(path).map_err(at())?;
+    if !found.is_file() {
+        return Err(at()(io::Error::new(io::ErrorKind::InvalidInput, "it is no file")));
+    }
+    let file = File::open(path).map_err(at())?;
+    let length = file.metadata().map_err(at())?.len();
+    Ok((file, length))
+}
+
+/// From where on a file is to be sent to a peer that has `have` bytes with the SHA-256 `theirs`, and the hash of what is before.
+/// The file is then read up to there.
+pub(crate) fn common_start(
+    file: &mut File,
+    path: &Path,
+    length: u64,
+    have: u64,
+    theirs: &str,
+) -> Result<(u64, Hash), TransferError> {
+    use std::io::Seek as _;
+    if have > 0 && have <= length {
+        let mut hash = Hash::default();
+        let there = hash.read(file, have).map_err(TransferError::at(path))?;
+        if there == have && hash.text() == theirs {
+            return Ok((have, hash));
+        }
+        file.rewind().map_err(TransferError::at(path))?;
+    }
+    Ok((0, Hash::default()))
+}
