@@ -48,7 +48,7 @@ impl Heard {
         evidence.su_end = self.su_end.map(at);
     }
 
-    fn take(&mut self, told: &TraceRecord) {
+    pub(crate) fn take(&mut self, told: &TraceRecord) {
         let at = told.path.now.nanos();
         match (told.path.recovering, self.recoveries.last_mut()) {
             (true, None | Some((_, Some(_)))) => self.recoveries.push((at, None)),

@@ -63,6 +63,19 @@ pub enum TransferError {
         /// Bytes that had been promised.
         length: u64,
     },
+    /// The part at the receiver is not what it was when its sender asked.
+    #[error(
+        "the part there has {have} bytes and the rest begins at {from}: another process wrote it in between"
+    )]
+    Elsewhere {
+        /// Bytes of the part.
+        have: u64,
+        /// Where the rest begins.
+        from: u64,
+    },
+    /// An error that the peer was told already.
+    #[error(transparent)]
+    Told(Box<TransferError>),
     /// The user interrupted.
     #[error("interrupted; what came is kept, and the next try resumes there")]
     Interrupted,

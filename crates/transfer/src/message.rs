@@ -17,10 +17,12 @@ const ESCAPED: &AsciiSet = &CONTROLS.add(b' ').add(b'%').add(b'\x7f');
 pub(crate) enum Message {
     /// The client wants a file, and has its first `have` bytes, whose SHA-256 is `hash`.
     Get { path: String, have: u64, hash: String },
-    /// The client has a file of `length` bytes for the server.
-    Put { path: String, length: u64 },
-    /// The receiver has the first `have` bytes, whose SHA-256 is `hash`.
+    /// The client asks what the server has of a file of `length` bytes.
+    Ask { path: String, length: u64 },
+    /// The server has the first `have` bytes, whose SHA-256 is `hash`.
     Have { have: u64, hash: String },
+    /// The client has a file of `length` bytes for the server, and begins at `from`.
+    Put { path: String, length: u64, from: u64 },
     /// The sender begins at `from` of a file of `length` bytes.
     Data { length: u64, from: u64 },
     /// The SHA-256 of the whole file.
@@ -36,8 +38,9 @@ impl Message {
         let escaped = |text: &str| utf8_percent_encode(text, ESCAPED).to_string();
         let line = match self {
             Self::Get { path, have, hash } => format!("GET {} {have} {hash}\n", escaped(path)),
-            Self::Put { path, length } => format!("PUT {} {length}\n", escaped(path)),
+            Self::Ask { path, length } => format!("ASK {} {length}\n", escaped(path)),
             Self::Have { have, hash } => format!("HAVE {have} {hash}\n"),
+            Self::Put { path, length, from } => format!("PUT {} {length} {from}\n", escaped(path)),
             Self::Data { length, from } => format!("DATA {length} {from}\n"),
             Self::End { hash } => format!("END {hash}\n"),
             Self::Done { hash } => format!("DONE {hash}\n"),
@@ -74,8 +77,11 @@ impl Message {
             ["GET", path, have, hash] => {
                 Some(Self::Get { path: text(path)?, have: number(have)?, hash: digest(hash)? })
             }
-            ["PUT", path, length] => Some(Self::Put { path: text(path)?, length: number(length)? }),
+            ["ASK", path, length] => Some(Self::Ask { path: text(path)?, length: number(length)? }),
             ["HAVE", have, hash] => Some(Self::Have { have: number(have)?, hash: digest(hash)? }),
+            ["PUT", path, length, from] => {
+                Some(Self::Put { path: text(path)?, length: number(length)?, from: number(from)? })
+            }
             ["DATA", length, from] => Some(Self::Data { length: number(length)?, from: number(from)? }),
             ["END", hash] => Some(Self::End { hash: digest(hash)? }),
             ["DONE", hash] => Some(Self::Done { hash: digest(hash)? }),
@@ -162,7 +168,8 @@ mod tests {
         fn a_line_is_read_as_it_was_written(path in "\\PC{1,40}", one: u64, other: u64, why in "\\PC{0,80}") {
             for message in [
                 Message::Get { path: path.clone(), have: one, hash: hash() },
-                Message::Put { path: path.clone(), length: one },
+                Message::Ask { path: path.clone(), length: one },
+                Message::Put { path: path.clone(), length: one, from: other },
                 Message::Have { have: one, hash: hash() },
                 Message::Data { length: one, from: other },
                 Message::End { hash: hash() },

@@ -20,27 +20,30 @@ pub struct Sent {
     pub sha256: String,
 }
 
-/// Sends the file at `source` as `path` below the server's folder. What the server has of an earlier try is not sent again, if it is
-/// the start of the file. The file is sent when the server says that it is there under its name.
+/// Sends the file at `source` as `path` below the server's folder. A first connection asks what the server has of an earlier try; if
+/// that is the start of the file, a second one brings the rest, and otherwise all. So the connection with the file has nothing to wait
+/// for: it begins with data. The file is sent when the server says that it is there under its name.
 ///
 /// # Errors
 /// The first thing that went wrong.
 pub fn put<S: Read + Write>(
-    connect: impl FnOnce() -> Result<S, TransferError>,
+    mut connect: impl FnMut() -> Result<S, TransferError>,
     source: &Path,
     path: &str,
     progress: Progress<'_>,
 ) -> Result<Sent, TransferError> {
     let (mut file, length) = open(source)?;
-    let mut peer = connect()?;
-    Message::Put { path: path.to_owned(), length }.write(&mut peer)?;
-    let (have, theirs) = match Message::read(&mut peer)? {
-        Some(Message::Have { have, hash }) => (have, hash),
-        Some(other) => return Err(other.instead_of("HAVE")),
-        None => return Err(TransferError::Silent),
+    let (from, mut hash) = {
+        let mut peer = connect()?;
+        Message::Ask { path: path.to_owned(), length }.write(&mut peer)?;
+        match Message::read(&mut peer)? {
+            Some(Message::Have { have, hash }) => common_start(&mut file, source, length, have, &hash)?,
+            Some(other) => return Err(other.instead_of("HAVE")),
+            None => return Err(TransferError::Silent),
+        }
     };
-    let (from, mut hash) = common_start(&mut file, source, length, have, &theirs)?;
-    Message::Data { length, from }.write(&mut peer)?;
+    let mut peer = connect()?;
+    Message::Put { path: path.to_owned(), length, from }.write(&mut peer)?;
     if let Err(error) = send_rest(&mut file, (source, Rest { from, length }), &mut hash, &mut peer, progress)
     {
         // The server may have said why before it left.

@@ -1,6 +1,7 @@
 //! The server: one request of one connection.
 
 use std::io::{Read, Write};
+use std::path::Path;
 
 use crate::copy::{Progress, Rest, receive_rest, send_rest};
 use crate::error::TransferError;
@@ -37,7 +38,7 @@ pub struct Served {
 /// Bytes of a file that cannot be kept that are still read, so that its sender hears why.
 const DRAINED: u64 = 64 << 20;
 
-/// Answers the request of one connection. A client that ends without a request is `None`.
+/// Answers the request of one connection. `None` if the client ended without a request, or asked what there is of a file.
 ///
 /// # Errors
 /// The first thing that went wrong. The client was told, if it could be.
@@ -52,22 +53,32 @@ pub fn serve<S: Read + Write>(
         (Ok(Some(Message::Get { path, have, hash })), Way::Send) => {
             send(peer, folder, &path, (have, &hash), progress)
         }
-        (Ok(Some(Message::Put { path, length })), Way::Receive { replaces }) => {
-            receive(peer, folder, &path, length, replaces, progress)
+        (Ok(Some(Message::Ask { path, length })), Way::Receive { replaces }) => {
+            match tell(peer, folder, &path, length, replaces) {
+                Ok(()) => return Ok(None),
+                Err(error) => Err(error),
+            }
+        }
+        (Ok(Some(Message::Put { path, length, from })), Way::Receive { replaces }) => {
+            receive(peer, folder, &path, Rest { from, length }, replaces, progress)
         }
         (Ok(Some(other)), Way::Send) => Err(other.instead_of("GET: this server sends files and takes none")),
         (Ok(Some(other)), Way::Receive { .. }) => {
-            Err(other.instead_of("PUT: this server takes files and sends none"))
+            Err(other.instead_of("ASK or PUT: this server takes files and sends none"))
         }
         (Err(error), _) => Err(error),
     };
-    if let Err(error) = &served
-        && !matches!(error, TransferError::Connection(_) | TransferError::Truncated { .. })
-    {
-        // A peer that is gone is not told.
-        let _ = Message::No { why: error.to_string() }.write(peer);
+    match served {
+        Err(TransferError::Told(error)) => Err(*error),
+        Err(error) => {
+            // A peer that is gone is not told.
+            if !matches!(error, TransferError::Connection(_) | TransferError::Truncated { .. }) {
+                let _ = Message::No { why: error.to_string() }.write(peer);
+            }
+            Err(error)
+        }
+        Ok(served) => Ok(Some(served)),
     }
-    served.map(Some)
 }
 
 fn send<S: Read + Write>(
@@ -78,7 +89,7 @@ fn send<S: Read + Write>(
     progress: Progress<'_>,
 ) -> Result<Served, TransferError> {
     let mut file = folder.file(path)?;
-    let shown = std::path::Path::new(path);
+    let shown = Path::new(path);
     let length = file.metadata().map_err(TransferError::at(shown))?.len();
     let (from, mut hash) = common_start(&mut file, shown, length, have, theirs)?;
     Message::Data { length, from }.write(peer)?;
@@ -99,40 +110,65 @@ fn send<S: Read + Write>(
     Ok(Served { path: path.to_owned(), length, resumed: from, sha256 })
 }
 
-fn receive<S: Read + Write>(
-    peer: &mut S,
+/// What there is of a file of `length` bytes.
+fn tell(
+    peer: &mut impl Write,
     folder: &Folder,
     path: &str,
     length: u64,
     replaces: bool,
-    progress: Progress<'_>,
-) -> Result<Served, TransferError> {
+) -> Result<(), TransferError> {
     let (place, name) = folder.place(path)?;
-    let mut part = Part::open(place, name, std::path::Path::new(path), replaces)?;
+    let mut part = Part::open(place, name, Path::new(path), replaces)?;
     if part.length() > length {
         part.clear()?;
     }
-    Message::Have { have: part.length(), hash: part.hash() }.write(peer)?;
-    let from = match Message::read(peer)? {
-        Some(Message::Data { length: said, from })
-            if said == length && (from == part.length() || from == 0) =>
-        {
-            from
-        }
-        Some(other) => return Err(other.instead_of("DATA")),
-        None => return Err(TransferError::Silent),
+    Message::Have { have: part.length(), hash: part.hash() }.write(peer)
+}
+
+fn receive<S: Read + Write>(
+    peer: &mut S,
+    folder: &Folder,
+    path: &str,
+    rest: Rest,
+    replaces: bool,
+    progress: Progress<'_>,
+) -> Result<Served, TransferError> {
+    let Rest { from, length } = rest;
+    let received = receive_whole(peer, folder, path, rest, replaces, progress);
+    let Err(error) = received else {
+        return received.map(|sha256| Served { path: path.to_owned(), length, resumed: from, sha256 });
     };
-    if from != part.length() {
+    if !matches!(
+        error,
+        TransferError::Connection(_) | TransferError::Truncated { .. } | TransferError::Damaged { .. }
+    ) {
+        // The client is sending. What it sends is read and lost, so that it reads the answer.
+        Message::No { why: error.to_string() }.write(peer)?;
+        let _ = std::io::copy(&mut peer.take(length.min(DRAINED)), &mut std::io::sink());
+        return Err(TransferError::Told(Box::new(error)));
+    }
+    Err(error)
+}
+
+fn receive_whole<S: Read + Write>(
+    peer: &mut S,
+    folder: &Folder,
+    path: &str,
+    Rest { from, length }: Rest,
+    replaces: bool,
+    progress: Progress<'_>,
+) -> Result<String, TransferError> {
+    let (place, name) = folder.place(path)?;
+    let mut part = Part::open(place, name, Path::new(path), replaces)?;
+    if from == 0 && part.length() > 0 {
         part.clear()?;
     }
-    if let Err(error) = receive_rest(peer, &mut part, length, progress) {
-        if matches!(error, TransferError::File { .. }) {
-            // The rest and the last line.
-            let left = (length - part.length()).saturating_add(80).min(DRAINED);
-            let _ = std::io::copy(&mut peer.take(left), &mut std::io::sink());
-        }
-        return Err(error);
+    if from != part.length() || from > length {
+        let have = part.length();
+        return Err(TransferError::Elsewhere { have, from });
     }
+    receive_rest(peer, &mut part, length, progress)?;
     let sha256 = part.hash();
     match Message::read(peer)? {
         Some(Message::End { hash }) if hash == sha256 => {}
@@ -145,5 +181,5 @@ fn receive<S: Read + Write>(
     }
     part.commit()?;
     Message::Done { hash: sha256.clone() }.write(peer)?;
-    Ok(Served { path: path.to_owned(), length, resumed: from, sha256 })
+    Ok(sha256)
 }

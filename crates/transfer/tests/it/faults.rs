@@ -102,12 +102,13 @@ fn bad_clients_end_their_own_connection_alone() {
     let wrong = hash(b"x");
     let cases = [
         "GET / HTTP/1.1\r\n\r\n".to_owned(),
-        "PUT f 3\nDATA 4 0\n".to_owned(),
-        "PUT f 3\nDATA 3 2\nc".to_owned(),
-        "PUT f 3\nDATA 3 0\nab".to_owned(),
-        format!("PUT f 3\nDATA 3 0\nabcEND {wrong}\n"),
-        "PUT f 3\nDATA 3 0\nabcEND\n".to_owned(),
-        "PUT f 18446744073709551615\nDATA 18446744073709551615 0\nabc".to_owned(),
+        "PUT f 3 4\n".to_owned(),
+        "PUT f 3 2\nc".to_owned(),
+        "PUT f 3 0\nab".to_owned(),
+        format!("PUT f 3 0\nabcEND {wrong}\n"),
+        "PUT f 3 0\nabcEND\n".to_owned(),
+        "PUT f 18446744073709551615 0\nabc".to_owned(),
+        "ASK ../f 3\n".to_owned(),
         "x".repeat(100_000),
     ];
     for says in &cases {

@@ -60,7 +60,7 @@ pub(crate) fn always(_: u64, _: u64) -> bool {
     true
 }
 
-/// A server that answers one connection.
+/// A server that answers connections until a file got across, or one fails.
 pub(crate) fn server(
     folder: &Path,
     way: Way,
@@ -69,8 +69,13 @@ pub(crate) fn server(
     let address = listener.local_addr().expect("an address");
     let folder = Folder::open(folder).expect("a folder");
     let served = std::thread::spawn(move || {
-        let (mut peer, _) = listener.accept().expect("a connection");
-        serve(&mut peer, &folder, way, &mut always)
+        loop {
+            let (mut peer, _) = listener.accept().expect("a connection");
+            let served = serve(&mut peer, &folder, way, &mut always);
+            if !matches!(served, Ok(None)) {
+                return served;
+            }
+        }
     });
     (address, served)
 }
