@@ -15,6 +15,7 @@ use crate::kernel::KernelCommand;
 use crate::keys::{PathKeys, RealKeys, RunKeys};
 use crate::model::ModelCommand;
 use crate::paper::PaperCommand;
+use crate::transfer::{Get, Receive, Send, Serve};
 
 /// Races TCP start-up schemes over one path, in a packet-level simulator.
 #[derive(Parser, Debug)]
@@ -50,6 +51,14 @@ pub(crate) enum Command {
     Emulate(Box<Emulate>),
     /// Compare schemes in the simulator, on sockets and in this kernel's TCP, over one path.
     Compare(Box<Compare>),
+    /// Send the files of a folder to whoever asks, over UDP sockets, with a start-up of choice.
+    Serve(Box<Serve>),
+    /// Fetch a file from `serve`, whole or not at all; what came of an earlier try is not sent again.
+    Get(Box<Get>),
+    /// Send a file to `receive`, over UDP sockets, with one start-up or several in turn.
+    Send(Box<Send>),
+    /// Take files from `send` into a folder, each whole or not at all.
+    Receive(Box<Receive>),
     /// Load schemes into this machine's TCP, list and unload them, and run programs with them.
     Kernel(KernelCommand),
     /// Print completions for a shell.

@@ -158,6 +158,25 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "serve",
+        &[(
+            "firstflight serve . --schemes hystart++,paced",
+            "The files of this folder, by one start-up on port 4433 and another on 4434.",
+        )],
+    ),
+    (
+        "get",
+        &[("firstflight get 127.0.0.1:4433/file --output here", "A file from `serve`, compared by SHA-256.")],
+    ),
+    (
+        "send",
+        &[(
+            "firstflight send file 127.0.0.1:4433 --schemes slow-start,hystart++ --json",
+            "A file to `receive` by two start-ups, with a row for each.",
+        )],
+    ),
+    ("receive", &[("firstflight receive . --force", "Files into this folder, over those that are there.")]),
+    (
         "compare",
         &[
             (

@@ -19,6 +19,34 @@ pub(crate) struct RunKeys {
     pub(crate) given: Vec<(&'static str, String)>,
 }
 
+/// What the two ends do, where the path is there already.
+#[derive(Debug, Default)]
+pub(crate) struct EndKeys {
+    /// The keys that were given, with their texts.
+    pub(crate) given: Vec<(&'static str, String)>,
+}
+
+impl Args for EndKeys {
+    fn augment_args(command: Command) -> Command {
+        command.args(under(Heading::Schemes).map(option)).args(under(Heading::Endpoints).map(option))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for EndKeys {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self { given: given(matches, under(Heading::Schemes).chain(under(Heading::Endpoints))) })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
 /// The option of the list of schemes.
 pub(crate) const SCHEMES: &str = "schemes";
 

@@ -33,6 +33,7 @@ mod score;
 mod sweep;
 mod taps;
 mod targets;
+mod transfer;
 mod usage;
 
 use std::process::ExitCode;
@@ -77,6 +78,10 @@ fn carry_out(registry: Registry, line: &CommandLine) -> Result<(), Failure> {
         Command::Inspect(options) => inspect::inspect(&options, &line.shown),
         Command::Emulate(options) => emulate::emulate(&options, registry, &line.shown),
         Command::Compare(options) => compare::compare(&options, registry, &line.shown),
+        Command::Serve(asked) => transfer::serve(&asked, registry, &line.shown),
+        Command::Get(asked) => transfer::get(&asked, registry, &line.shown),
+        Command::Send(asked) => transfer::send(&asked, registry, &line.shown),
+        Command::Receive(asked) => transfer::receive(&asked, registry, &line.shown),
         Command::Kernel(command) => kernel::kernel(&command, registry, &line.shown),
         Command::Completions { shell } => output::print(&documents::completions(shell, line.program())?),
         Command::Man(asked) => documents::manual(&asked, line),

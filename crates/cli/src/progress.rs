@@ -36,6 +36,11 @@ impl Progress {
         Self::with(total, "{bar:30} {pos}/{len} paths  {elapsed}  {eta} left  {msg}")
     }
 
+    /// Begins to watch a transfer, whose length is not known yet.
+    pub(crate) fn of_bytes() -> Self {
+        Self::with(0, "{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left  {msg}")
+    }
+
     fn with(total: u64, template: &'static str) -> Self {
         Self { bar: io::stderr().is_terminal().then(|| Shown::new(total, template)) }
     }

@@ -9,6 +9,12 @@ use firstflight_trace::{TraceError, read};
 
 use crate::heard::Heard;
 
+/// A trace that was read.
+pub struct Overheard {
+    heard: Heard,
+    packets: Packets,
+}
+
 /// What a sender's trace says of a transfer.
 #[derive(Clone, Debug)]
 pub struct Told {
@@ -19,29 +25,37 @@ pub struct Told {
     pub min_rtt: Option<u64>,
 }
 
-/// The evidence of the first `size` bytes that the sender of a trace sent.
+/// Reads a sender's trace to its end.
 ///
 /// # Errors
 /// A text that is no trace.
-pub fn told(input: impl BufRead, size: u64) -> Result<Told, TraceError> {
+pub fn overhear(input: impl BufRead) -> Result<Overheard, TraceError> {
     let (_, mut calls) = read(input)?;
     let (mut heard, mut packets) = (Heard::default(), Packets::default());
     while let Some(record) = calls.next_call()? {
         packets.take(&record);
         heard.take(&record);
     }
-    let Packets { mut recording, opened, min_rtt, last, .. } = packets;
-    let half = min_rtt.unwrap_or(0) / 2;
-    recording.delivered = recording.acks.iter().map(|(at, una)| (at.saturating_sub(half), *una)).collect();
-    recording.syn_at = opened.unwrap_or(0);
-    recording.first_data_at = recording.sends.first().map(|first| first.at);
-    let finished_at = recording.delivered.iter().find(|(_, una)| *una >= size).map(|(at, _)| *at);
-    recording.ended_at = finished_at.unwrap_or(last).max(recording.syn_at);
-    recording.sends.retain(|send| send.at <= recording.ended_at);
-    recording.drops.retain(|drop| drop.sent_at <= recording.ended_at);
-    let mut evidence = Evidence { recording, finished_at, ..Evidence::default() };
-    heard.add_to(&mut evidence);
-    Ok(Told { evidence, min_rtt })
+    Ok(Overheard { heard, packets })
+}
+
+impl Overheard {
+    /// What it says of the first `size` bytes of the stream.
+    pub fn of_transfer(self, size: u64) -> Told {
+        let Self { heard, packets: Packets { mut recording, opened, min_rtt, last, .. } } = self;
+        let half = min_rtt.unwrap_or(0) / 2;
+        recording.delivered =
+            recording.acks.iter().map(|(at, una)| (at.saturating_sub(half), *una)).collect();
+        recording.syn_at = opened.unwrap_or(0);
+        recording.first_data_at = recording.sends.first().map(|first| first.at);
+        let finished_at = recording.delivered.iter().find(|(_, una)| *una >= size).map(|(at, _)| *at);
+        recording.ended_at = finished_at.unwrap_or(last).max(recording.syn_at);
+        recording.sends.retain(|send| send.at <= recording.ended_at);
+        recording.drops.retain(|drop| drop.sent_at <= recording.ended_at);
+        let mut evidence = Evidence { recording, finished_at, ..Evidence::default() };
+        heard.add_to(&mut evidence);
+        Told { evidence, min_rtt }
+    }
 }
 
 /// The packets of a sender, as its trace has them.
@@ -121,7 +135,7 @@ mod tests {
             let choice = lab::resumed(&scenario, &choice, &|| false).expect("a run");
             let seen = lab::run(&scenario, &choice, 1, false, None, &|| false).expect("a run").evidence;
             let trace = lab::record(&scenario, &choice, 1).expect("a trace");
-            let told = told(trace.as_bytes(), 2_000_000).expect("a trace");
+            let told = overhear(trace.as_bytes()).expect("a trace").of_transfer(2_000_000);
             let measured = scenario.measured(&choice, 1);
             let [network, sender] = [&seen, &told.evidence].map(|evidence| row(&measured, evidence));
             let name = choice.to_string();

@@ -234,7 +234,16 @@ impl Options {
         Ok(self)
     }
 
-    fn scenario(&self, mss: u16) -> Result<Scenario, OptionsError> {
+    /// The scheme.
+    pub fn choice(&self) -> &SchemeChoice {
+        &self.choice
+    }
+
+    /// The two ends as a scenario has them, whose path says nothing, for full segments of `mss` bytes of payload.
+    ///
+    /// # Errors
+    /// Values that exclude each other.
+    pub fn scenario(&self, mss: u16) -> Result<Scenario, OptionsError> {
         let mut scenario = Scenario::resolve(&self.keys)?.for_scheme(&self.choice);
         scenario.mss = mss;
         Ok(scenario)

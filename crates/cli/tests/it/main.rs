@@ -30,6 +30,7 @@ mod safety;
 mod series;
 mod sweep;
 mod telling;
+mod transfer;
 mod unlucky;
 mod usage;
 mod widths;

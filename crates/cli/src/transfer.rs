@@ -1,0 +1,387 @@
+//! `firstflight serve`, `get`, `send` and `receive`: files over UDP sockets, with a start-up of choice.
+
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use firstflight::registry::Registry;
+use firstflight_live::{Listener, Options, Stream};
+use firstflight_report::human::{printable, rate, seconds};
+use firstflight_scenario::{ByName, SchemeChoice, quantity};
+use firstflight_transfer::{Folder, Served, TransferError, Way};
+
+use crate::failure::{Failure, Place};
+use crate::interrupt::Interrupt;
+use crate::keys::EndKeys;
+use crate::output;
+use crate::progress::Progress;
+use measured::{Recorder, Transfer};
+use wire::Wire;
+
+mod measured;
+mod wire;
+
+/// The scheme where none is named.
+const SCHEME: &str = "hystart++:avoidance=cubic";
+
+#[derive(Args, Debug)]
+pub(crate) struct Serve {
+    /// The folder. Nothing outside it is sent, and no file whose name begins with a dot.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Schemes, each on a port of its own: the first on --port, the next on the next [hystart++:avoidance=cubic].
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    schemes: Option<String>,
+    #[command(flatten)]
+    at: At,
+    #[command(flatten)]
+    ends: EndKeys,
+    /// Print only JSON: a row for each file that got across, with the fields of a race's rows.
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Get {
+    /// The server and the path below its folder.
+    #[arg(value_name = "HOST:PORT/PATH")]
+    from: String,
+    /// The file to write [the last name of the path, in the current folder].
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Replace the file if there is one.
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+    #[command(flatten)]
+    patience: Patience,
+    #[command(flatten)]
+    ends: EndKeys,
+    /// Print only JSON, one line: path, length, what was there before, SHA-256, time.
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Send {
+    /// The file to send.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The receiver, and the path below its folder [the file's name].
+    #[arg(value_name = "HOST:PORT[/PATH]")]
+    to: String,
+    /// Schemes, with each of which the file is sent once; of several, the path ends in the scheme [hystart++:avoidance=cubic].
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    schemes: Option<String>,
+    #[command(flatten)]
+    patience: Patience,
+    #[command(flatten)]
+    ends: EndKeys,
+    /// Print only JSON: a row for each scheme, with the fields of a race's rows.
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Receive {
+    /// The folder. Nothing outside it is written.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Replace files that are there.
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+    #[command(flatten)]
+    at: At,
+    #[command(flatten)]
+    ends: EndKeys,
+    /// Print only JSON, one line for each file that came.
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+#[derive(Args, Debug)]
+struct At {
+    /// The address to listen at. Only this machine reaches the default; 0.0.0.0 is every address of this machine.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    bind: IpAddr,
+    /// The UDP port; 0 takes a free one.
+    #[arg(long, value_name = "PORT", default_value_t = 4433)]
+    port: u16,
+    #[command(flatten)]
+    patience: Patience,
+}
+
+#[derive(Args, Debug)]
+struct Patience {
+    /// How long a silent peer is waited for.
+    #[arg(long, value_name = "TIME", default_value = "30s", allow_hyphen_values = true)]
+    timeout: String,
+}
+
+impl Patience {
+    fn read(&self, arguments: &[String]) -> Result<Duration, Failure> {
+        let text = &self.timeout;
+        let time = quantity::span(text).map_err(|error| {
+            Failure::usage(format!("--timeout: {error}")).at(Place::value(arguments, "--timeout", text))
+        })?;
+        Ok(Duration::from_nanos(time.nanos()))
+    }
+}
+
+/// `firstflight serve`.
+pub(crate) fn serve(asked: &Serve, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
+    let choices = schemes(asked.schemes.as_deref(), registry, arguments)?;
+    let sends = |at: usize| (choices.get(at).cloned(), Way::Send);
+    let how = How { json: asked.json, patience: asked.at.patience.read(arguments)? };
+    let servers = (0..choices.len()).map(sends);
+    listen(&asked.folder, &asked.at, servers, &asked.ends, how, (registry, arguments))
+}
+
+/// `firstflight receive`.
+pub(crate) fn receive(asked: &Receive, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
+    let how = How { json: asked.json, patience: asked.at.patience.read(arguments)? };
+    let server = [(None, Way::Receive { replaces: asked.force })];
+    listen(&asked.folder, &asked.at, server.into_iter(), &asked.ends, how, (registry, arguments))
+}
+
+#[derive(Clone, Copy)]
+struct How {
+    json: bool,
+    patience: Duration,
+}
+
+/// Serves a folder until the user interrupts.
+fn listen(
+    path: &Path,
+    at: &At,
+    servers: impl Iterator<Item = (Option<SchemeChoice>, Way)>,
+    ends: &EndKeys,
+    how: How,
+    (registry, arguments): (Registry, &[String]),
+) -> Result<(), Failure> {
+    let folder = Arc::new(Folder::open(path).map_err(Failure::usage)?);
+    let mut listeners = Vec::new();
+    for (index, (choice, way)) in (0..).zip(servers) {
+        let recorder = Recorder::default();
+        let name = choice.as_ref().map(ToString::to_string);
+        let choice = choice.map_or_else(|| one(SCHEME, registry), Ok)?;
+        let options = options(choice, ends, registry, arguments)?.traces(recorder.traces());
+        let port = if at.port == 0 { Some(0) } else { at.port.checked_add(index) };
+        let port = port.ok_or_else(|| {
+            let text = at.port.to_string();
+            Failure::usage(format!("--port: the ports of all schemes end at 65535, and `{text}` is too near"))
+                .at(Place::value(arguments, "--port", &text))
+        })?;
+        let address = SocketAddr::new(at.bind, port);
+        let listener = Listener::bind(address, &options)
+            .map_err(|error| Failure::usage(format!("cannot listen at {address}: {error}")))?;
+        output::say(&match name {
+            Some(name) => format!("{name}: {}\n", listener.local_addr()),
+            None => format!("{}\n", listener.local_addr()),
+        });
+        listeners.push((listener, options, recorder, way));
+    }
+    let interrupt = Interrupt::listen();
+    for (listener, options, recorder, way) in listeners {
+        let folder = Arc::clone(&folder);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (folder, options, recorder) = (Arc::clone(&folder), options.clone(), recorder.clone());
+                std::thread::spawn(move || answer(&stream, &folder, way, how, (&options, &recorder)));
+            }
+        });
+    }
+    while !interrupt.happened() {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
+}
+
+/// Answers one connection, and says what came of it.
+fn answer(stream: &Stream, folder: &Folder, way: Way, how: How, (options, recorder): (&Options, &Recorder)) {
+    let peer = stream.peer_addr();
+    let mut wire = Wire::new(stream.clone(), how.patience);
+    let served = firstflight_transfer::serve(&mut wire, folder, way, &mut |_, _| true);
+    let written = wire.written();
+    // What was written is on its way, and the peer may have left already.
+    let _ = stream.finish(Some(how.patience));
+    let heard = recorder.take(peer);
+    match served {
+        Ok(Some(served)) if way == Way::Send => {
+            let transfer = Transfer {
+                path: served.path,
+                length: served.length,
+                resumed: served.resumed,
+                sha256: served.sha256,
+            };
+            let row = heard.and_then(|heard| transfer.row(options, heard, written));
+            show(&transfer, row.as_ref(), how.json);
+        }
+        Ok(Some(Served { path, length, resumed, sha256 })) => {
+            show(&Transfer { path, length, resumed, sha256 }, None, how.json);
+        }
+        Ok(None) => {}
+        Err(error) => output::say(&format!("{peer}: {error}\n")),
+    }
+}
+
+fn show(transfer: &Transfer, row: Option<&measured::Row>, json: bool) {
+    let text = match (row, json) {
+        (Some(row), true) => row.json(),
+        (None, true) => transfer.json(None),
+        (row, false) => transfer.text(row),
+    };
+    // A standard output that is closed ends nobody's transfer.
+    let _ = output::print(&(text + "\n"));
+}
+
+/// `firstflight get`.
+pub(crate) fn get(asked: &Get, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
+    let (address, path) = target(&asked.from, arguments)?;
+    let path = path.ok_or_else(|| wrong_target(&asked.from, arguments))?;
+    let patience = asked.patience.read(arguments)?;
+    let name = Path::new(path.rsplit('/').next().unwrap_or_default());
+    let output = asked.output.as_deref().unwrap_or(name);
+    let options = options(one(SCHEME, registry)?, &asked.ends, registry, arguments)?;
+    let (interrupt, progress) = (Interrupt::listen(), Progress::of_bytes());
+    let begin = std::time::Instant::now();
+    let got = firstflight_transfer::get(
+        || Wire::connect(address, &options, patience, &interrupt),
+        &path,
+        output,
+        asked.force,
+        &mut |done, total| {
+            progress.show_of(done, total, &path);
+            !interrupt.happened()
+        },
+    );
+    drop(progress);
+    let got = got.map_err(|error| failure(error, &interrupt))?;
+    let took = begin.elapsed().as_secs_f64();
+    let transfer = Transfer { path, length: got.length, resumed: got.resumed, sha256: got.sha256 };
+    let text = if asked.json { transfer.json(Some(took)) } else { transfer.took(took) };
+    output::print(&(text + "\n"))
+}
+
+/// `firstflight send`.
+pub(crate) fn send(asked: &Send, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
+    let (address, path) = target(&asked.to, arguments)?;
+    let patience = asked.patience.read(arguments)?;
+    let own = asked.file.file_name().and_then(|name| name.to_str());
+    let path = path.or_else(|| own.map(str::to_owned)).ok_or_else(|| wrong_target(&asked.to, arguments))?;
+    let choices = schemes(asked.schemes.as_deref(), registry, arguments)?;
+    let interrupt = Interrupt::listen();
+    let all: Vec<_> = choices
+        .iter()
+        .map(|choice| options(choice.clone(), &asked.ends, registry, arguments))
+        .collect::<Result<_, _>>()?;
+    for (choice, options) in choices.iter().zip(&all) {
+        let path = if choices.len() > 1 { format!("{path}.{}", choice.name()) } else { path.clone() };
+        let progress = Progress::of_bytes();
+        let (mut last, mut written) = (None, 0);
+        let sent = firstflight_transfer::put(
+            || {
+                let recorder = Recorder::default();
+                let wire =
+                    Wire::connect(address, &options.clone().traces(recorder.traces()), patience, &interrupt)?;
+                last = Some((recorder, wire.count()));
+                Ok(wire)
+            },
+            &asked.file,
+            &path,
+            &mut |done, total| {
+                progress.show_of(done, total, &path);
+                !interrupt.happened()
+            },
+        );
+        drop(progress);
+        let sent = sent.map_err(|error| failure(error, &interrupt))?;
+        let heard = last.and_then(|(recorder, count)| {
+            written = count.get();
+            recorder.take(address)
+        });
+        let transfer = Transfer { path, length: sent.length, resumed: sent.resumed, sha256: sent.sha256 };
+        let row = heard.and_then(|heard| transfer.row(options, heard, written));
+        show(&transfer, row.as_ref(), asked.json);
+    }
+    Ok(())
+}
+
+fn failure(error: TransferError, interrupt: &Interrupt) -> Failure {
+    if interrupt.happened() {
+        return Failure::interrupted(TransferError::Interrupted);
+    }
+    match error {
+        TransferError::Exists(_) | TransferError::Path(_) | TransferError::Busy(_) => Failure::usage(error),
+        other => Failure::write(other),
+    }
+}
+
+/// The schemes of a list.
+fn schemes(
+    list: Option<&str>,
+    registry: Registry,
+    arguments: &[String],
+) -> Result<Vec<SchemeChoice>, Failure> {
+    let Some(list) = list else { return Ok(vec![one(SCHEME, registry)?]) };
+    registry.parse_choices(list).map_err(|error| {
+        Failure::usage(format!("--schemes: {error}")).at(Place::value(arguments, "--schemes", list))
+    })
+}
+
+fn one(name: &str, registry: Registry) -> Result<SchemeChoice, Failure> {
+    let choices = registry.parse_choices(name).map_err(Failure::usage)?;
+    choices.into_iter().next().ok_or_else(|| Failure::usage("no scheme"))
+}
+
+/// The options of an end.
+fn options(
+    choice: SchemeChoice,
+    ends: &EndKeys,
+    registry: Registry,
+    arguments: &[String],
+) -> Result<Options, Failure> {
+    let options = Options::of(registry, choice).map_err(|error| {
+        Failure::usage(format!("--schemes: {error}")).at(Place::value(arguments, "--schemes", "--schemes"))
+    })?;
+    // A server's own buffers hold no path back.
+    let options =
+        options.set("rwnd", "16MB").map_err(Failure::usage)?.send_buffer(16 << 20).memory(256 << 20);
+    ends.given.iter().try_fold(options, |options, (name, value)| {
+        let option = format!("--{name}");
+        options
+            .set(name, value)
+            .map_err(|error| Failure::usage(format!("--{error}")).at(Place::value(arguments, &option, value)))
+    })
+}
+
+/// `HOST:PORT/PATH` as an address and a path, if there is one.
+fn target(text: &str, arguments: &[String]) -> Result<(SocketAddr, Option<String>), Failure> {
+    let (host, path) = text.split_once('/').map_or((text, None), |(host, path)| (host, Some(path)));
+    if host.rsplit_once(':').is_none_or(|(_, port)| port.parse::<u16>().is_err()) {
+        return Err(wrong_target(text, arguments));
+    }
+    let found = host.to_socket_addrs().map(|mut all| all.next());
+    let address = match found {
+        Ok(Some(address)) => address,
+        Ok(None) => return Err(Failure::usage(format!("{}: no address", printable(host)))),
+        Err(error) => return Err(Failure::usage(format!("{}: {error}", printable(host)))),
+    };
+    Ok((address, path.filter(|path| !path.is_empty()).map(str::to_owned)))
+}
+
+fn wrong_target(text: &str, arguments: &[String]) -> Failure {
+    Failure::usage(format!(
+        "`{}` is not allowed; HOST:PORT/PATH is, as in 127.0.0.1:4433/file",
+        printable(text)
+    ))
+    .at(Place::argument(arguments, text))
+}
+
+/// A rate and a time for people.
+fn speed(bytes: u64, time: f64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
+    let bps = if time > 0.0 { bytes as f64 * 8.0 / time } else { 0.0 };
+    format!("{}, {}", seconds(time), rate(bps))
+}

@@ -1,0 +1,189 @@
+//! What a sender knows of a transfer, as a row of a race.
+
+use std::collections::HashMap;
+use std::io::{self, BufReader, Read, Write};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::JoinHandle;
+
+use firstflight_compare::{Overheard, overhear};
+use firstflight_live::{Options, Traces};
+use firstflight_measure::{Goal, Measured, ideal, row};
+use firstflight_report::Record;
+use firstflight_report::human::{count, seconds, significant};
+use serde_json::Value;
+
+use super::speed;
+
+/// Bytes of the headers of IP and TCP, for the bytes of the ideal, which a transfer has not.
+const HEADERS: u64 = 40;
+
+/// The fields of a race's row that no sender knows: what happened in the network, to others, and what would have been best.
+const UNKNOWN: [&str; 11] = [
+    "packets_marked",
+    "su_counts",
+    "exit_cwnd_over_bdp",
+    "time_to_90pct_s",
+    "queue_peak_packets",
+    "queue_mean_packets",
+    "cross_lost_packets",
+    "harm_bps",
+    "ideal_kind",
+    "seed",
+    "scenario_hash",
+];
+
+/// Listens to the traces of connections, by their peers.
+#[derive(Clone, Default)]
+pub(super) struct Recorder(Arc<Mutex<HashMap<SocketAddr, Vec<Listening>>>>);
+
+/// A trace that is being read.
+struct Listening {
+    /// `None` ends the trace.
+    end: mpsc::Sender<Option<Vec<u8>>>,
+    reader: JoinHandle<Option<Overheard>>,
+}
+
+impl Recorder {
+    /// Where the traces go.
+    pub(super) fn traces(&self) -> Traces {
+        let all = Arc::clone(&self.0);
+        Arc::new(move |peer| {
+            let (sender, receiver) = mpsc::channel();
+            let reader = std::thread::Builder::new()
+                .spawn(move || overhear(BufReader::new(Lines { receiver, rest: Vec::new(), at: 0 })).ok())?;
+            let listening = Listening { end: sender.clone(), reader };
+            all.lock().unwrap_or_else(PoisonError::into_inner).entry(peer).or_default().push(listening);
+            Ok(Box::new(Lent(sender)))
+        })
+    }
+
+    /// What was heard of the connection with this peer; `None` if there is not exactly one, for then whose it is cannot be told.
+    pub(super) fn take(&self, peer: SocketAddr) -> Option<Overheard> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&peer)?;
+        let (Some(Listening { end, reader }), 0) = (all.pop(), all.len()) else { return None };
+        // A reader that ended already hears nothing any more.
+        let _ = end.send(None);
+        reader.join().ok().flatten()
+    }
+}
+
+/// The writer of a trace. It never waits: a connection would be late.
+struct Lent(mpsc::Sender<Option<Vec<u8>>>);
+
+impl Write for Lent {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.send(Some(bytes.to_vec())).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The reader of a trace.
+struct Lines {
+    receiver: mpsc::Receiver<Option<Vec<u8>>>,
+    rest: Vec<u8>,
+    at: usize,
+}
+
+impl Read for Lines {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.rest.len() {
+            let Ok(Some(next)) = self.receiver.recv() else { return Ok(0) };
+            (self.rest, self.at) = (next, 0);
+        }
+        let read = self.rest.get(self.at..).unwrap_or_default().read(bytes)?;
+        self.at += read;
+        Ok(read)
+    }
+}
+
+/// A file that got across.
+pub(super) struct Transfer {
+    pub(super) path: String,
+    pub(super) length: u64,
+    pub(super) resumed: u64,
+    pub(super) sha256: String,
+}
+
+/// The row of a transfer.
+pub(super) struct Row(Record);
+
+impl Transfer {
+    /// The row that the sender's trace gives; `None` if the trace says nothing. `written` are all the bytes that the sender wrote.
+    pub(super) fn row(&self, options: &Options, heard: Overheard, written: u64) -> Option<Row> {
+        let told = heard.of_transfer(written);
+        let mss = u16::try_from(told.evidence.recording.mss).ok()?;
+        let scenario = options.scenario(mss).ok()?;
+        let goal = Goal::Transfer { ip_bytes: ideal::ip_bytes(written, u64::from(mss), HEADERS) };
+        let measured = Measured {
+            goal,
+            base_rtt: told.min_rtt.unwrap_or(0),
+            mss,
+            ..scenario.measured(options.choice(), 0)
+        };
+        let Ok(Value::Object(mut fields)) = serde_json::to_value(row(&measured, &told.evidence)) else {
+            return None;
+        };
+        for field in UNKNOWN {
+            if let Some(value) = fields.get_mut(field) {
+                *value = Value::Null;
+            }
+        }
+        Some(Row(fields))
+    }
+
+    pub(super) fn json(&self, took: Option<f64>) -> String {
+        let Self { path, length, resumed, sha256 } = self;
+        let mut fields =
+            serde_json::json!({"path": path, "bytes": length, "resumed_bytes": resumed, "sha256": sha256});
+        if let (Some(took), Some(fields)) = (took, fields.as_object_mut()) {
+            fields.insert("time_s".to_owned(), took.into());
+        }
+        fields.to_string()
+    }
+
+    /// A line for people: what got across, how long it took, and how it started.
+    pub(super) fn text(&self, row: Option<&Row>) -> String {
+        let Some(Row(fields)) = row else { return self.whole() };
+        let number = |field: &str| fields.get(field).and_then(Value::as_f64);
+        let text = |field: &str| fields.get(field).and_then(Value::as_str).unwrap_or_default();
+        let took = number("fct_s")
+            .map_or_else(String::new, |took| format!(", {}", speed(self.length - self.resumed, took)));
+        let exit = match (text("exit_cause"), number("exit_time_s"), number("exit_cwnd_packets")) {
+            ("none", ..) => "start-up did not end".to_owned(),
+            (cause, Some(at), Some(window)) => {
+                format!("start-up left by {cause} after {} with {} packets", seconds(at), significant(window))
+            }
+            (cause, ..) => format!("start-up left by {cause}"),
+        };
+        let counted = |field: &str| fields.get(field).and_then(Value::as_u64).map_or_else(String::new, count);
+        format!(
+            "{}{took}\n  {}: {exit}; {} of {} packets lost",
+            self.whole(),
+            text("scheme"),
+            counted("packets_lost"),
+            counted("packets_sent"),
+        )
+    }
+
+    pub(super) fn took(&self, took: f64) -> String {
+        format!("{}, {}", self.whole(), speed(self.length - self.resumed, took))
+    }
+
+    fn whole(&self) -> String {
+        let Self { path, length, resumed, sha256 } = self;
+        let path = firstflight_report::human::printable(path);
+        let before = if *resumed > 0 { format!(" ({} were there)", count(*resumed)) } else { String::new() };
+        format!("{path}: {} bytes{before}, SHA-256 {}", count(*length), sha256.get(..16).unwrap_or(sha256))
+    }
+}
+
+impl Row {
+    pub(super) fn json(&self) -> String {
+        Value::Object(self.0.clone()).to_string()
+    }
+}
