@@ -176,14 +176,14 @@ fn listen(
         let address = SocketAddr::new(at.bind, port);
         let listener = Listener::bind(address, &options)
             .map_err(|error| Failure::usage(format!("cannot listen at {address}: {error}")))?;
-        output::say(&match name {
-            Some(name) => format!("{name}: {}\n", listener.local_addr()),
-            None => format!("{}\n", listener.local_addr()),
-        });
-        listeners.push((listener, options, recorder, way));
+        let name = name.map_or_else(String::new, |name| name + ": ");
+        listeners.push((name, listener, options, recorder, way));
+    }
+    for (name, listener, ..) in &listeners {
+        output::say(&format!("{name}{}\n", listener.local_addr()));
     }
     let interrupt = Interrupt::listen();
-    for (listener, options, recorder, way) in listeners {
+    for (_, listener, options, recorder, way) in listeners {
         let folder = Arc::clone(&folder);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
