@@ -28,6 +28,9 @@ pub enum RunError {
         "flows: there is no population; say how many flows are measured with flows, and between which hosts with topology"
     )]
     NoPopulation,
+    /// A scenario without trains was given to [`crate::probe()`].
+    #[error("probe: there are no trains; say how they search, as in `bracket`")]
+    NoProbing,
     /// A mixed population of one scheme.
     #[error("mixed: at least two schemes are wanted")]
     NothingToMix,

@@ -6,7 +6,8 @@
 //!    [`references`] races slow start that counts bytes beside results that owe something to the counting of bytes, and
 //!    [`population_references`] runs that slow start beside populations.
 //! 2. [`populations()`] runs many flows at once, each measured.
-//! 3. [`race_parts`] races a [`Sweep`] over many paths, and [`score`] summarises its rows by scheme.
+//! 3. [`probe()`] sends trains over a path, and says what was truly available.
+//! 4. [`race_parts`] races a [`Sweep`] over many paths, and [`score`] summarises its rows by scheme.
 //!
 //! Results are a pure function of scenario, schemes and seeds: identical bytes on every machine, with any number of
 //! threads.
@@ -24,6 +25,7 @@ mod how;
 mod meter;
 mod observe;
 mod populations;
+mod probing;
 mod race;
 mod reference;
 mod replay;
@@ -41,6 +43,7 @@ pub use error::RunError;
 pub use group::{cast_of, group_count};
 pub use how::{How, MakeFlowTap, MakeTap, PopulationFlow, TakeRecording};
 pub use populations::populations;
+pub use probing::{PROBE, probe};
 pub use race::race;
 pub use reference::{population_references, references};
 pub use replay::record;

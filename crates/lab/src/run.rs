@@ -298,6 +298,8 @@ fn hop<W: Recorder>(
                 let own = offers.iter().filter(|(_, flow, _)| *flow == id);
                 hop.offered.extend(own.map(|(at, _, bps)| (at.saturating_add(before), *bps)));
             }
+            // It is the measured flow, never one of the others.
+            Some(Traffic::Probe(_)) => {}
             // A bulk transfer takes its share until the end of the run. If an aborted one were left out, each scheme of a
             // race would have another ideal.
             Some(Traffic::Tcp(_)) => {

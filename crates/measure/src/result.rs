@@ -1,6 +1,7 @@
 //! The results of a race: the rows of each scheme.
 
 use crate::population_row::{FlowRow, PopulationRow};
+use crate::probe_row::{ProbeRow, TrainRow};
 use crate::row::Row;
 
 /// The results of one scheme in a race.
@@ -24,4 +25,13 @@ pub struct PopulationResult {
     pub rows: Vec<PopulationRow>,
     /// Every flow of the scheme, by run and arrival; empty unless flows were requested.
     pub flows: Vec<FlowRow>,
+}
+
+/// The results of probing a path.
+#[derive(Clone, Debug, Default)]
+pub struct ProbeResult {
+    /// One row for each run, in order of seeds. An interrupted run has fewer.
+    pub rows: Vec<ProbeRow>,
+    /// The trains, by run and in the order in which they left.
+    pub trains: Vec<TrainRow>,
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
 use crate::evidence::SuCounts;
-use crate::result::{PopulationResult, SchemeResult};
+use crate::result::{PopulationResult, ProbeResult, SchemeResult};
 use crate::student::mean_and_ci95;
 
 impl SchemeResult {
@@ -28,6 +28,19 @@ impl SchemeResult {
 
 impl PopulationResult {
     /// One object for the scheme, alone or mixed, in the form of [`SchemeResult::object`].
+    pub fn object(&self) -> Map<String, Value> {
+        joined(&self.rows, false)
+    }
+
+    /// That object with the spread, as [`SchemeResult::object_with_spread`].
+    pub fn object_with_spread(&self) -> Map<String, Value> {
+        joined(&self.rows, true)
+    }
+}
+
+impl ProbeResult {
+    /// One object for all probings, in the form of [`SchemeResult::object`]. An ending that differs between runs is `mixed`, and
+    /// `endings` counts them.
     pub fn object(&self) -> Map<String, Value> {
         joined(&self.rows, false)
     }
@@ -76,7 +89,8 @@ fn many(first: &Map<String, Value>, rows: &[Map<String, Value>], spread: bool) -
     let mut object = Map::new();
     for (field, value) in first {
         match field.as_str() {
-            "exit_cause" => causes(&mut object, rows),
+            "exit_cause" => causes(&mut object, ("exit_cause", "exit_causes"), rows),
+            "ending" => causes(&mut object, ("ending", "endings"), rows),
             "su_counts" => {
                 let said = rows.iter().filter_map(|row| row.get("su_counts")?.as_str()).map(SuCounts::of);
                 object.insert(field.clone(), said.max().unwrap_or_default().name().into());
@@ -129,15 +143,15 @@ fn least_median_greatest(mut values: Vec<f64>) -> [Option<f64>; 3] {
     [values.first().copied(), median, values.last().copied()]
 }
 
-fn causes(object: &mut Map<String, Value>, rows: &[Map<String, Value>]) {
+fn causes(object: &mut Map<String, Value>, (field, counted): (&str, &str), rows: &[Map<String, Value>]) {
     let mut counts = std::collections::BTreeMap::<&str, u64>::new();
-    for cause in rows.iter().filter_map(|row| row.get("exit_cause")?.as_str()) {
+    for cause in rows.iter().filter_map(|row| row.get(field)?.as_str()) {
         *counts.entry(cause).or_default() += 1;
     }
     let single = counts.keys().next().filter(|_| counts.len() == 1).copied();
-    object.insert("exit_cause".to_owned(), Value::from(single.unwrap_or("mixed")));
+    object.insert(field.to_owned(), Value::from(single.unwrap_or("mixed")));
     let counts = counts.into_iter().map(|(cause, count)| (cause.to_owned(), Value::from(count)));
-    object.insert("exit_causes".to_owned(), Value::Object(counts.collect()));
+    object.insert(counted.to_owned(), Value::Object(counts.collect()));
 }
 
 fn number(value: Option<f64>) -> Value {

@@ -31,6 +31,7 @@ mod overlay;
 mod parameter;
 mod part;
 pub mod population;
+mod probing;
 pub mod quantity;
 mod reading;
 mod restart;
@@ -57,6 +58,7 @@ pub use options::Options;
 pub use over_restarts::over_restarts;
 pub use overlay::{Replaced, SUBJECTS};
 pub use part::Part;
+pub use probing::ProbeChoice;
 pub use reading::read_text;
 pub use restart::RestartChoice;
 pub use scenario::{

@@ -19,6 +19,7 @@ use firstflight_tcp::{AckPolicy, Growth, InflightLimit, Recovery, RtoFloor, Slow
 
 use crate::bottleneck::Aqm;
 use crate::population::Population;
+use crate::probing::ProbeChoice;
 use crate::quantity::{Decimal, QueueSize};
 use crate::restart::RestartChoice;
 use crate::routers::{AccessRouters, QuickStartRouter};
@@ -167,6 +168,8 @@ pub struct Scenario {
     pub slow_start_counts: Option<SlowStartCounts>,
     /// What limits the flight beside the congestion window and the receiver's.
     pub inflight_limit: InflightLimit,
+    /// How the path is probed with trains; `None` if flows are raced over it.
+    pub probe: Option<ProbeChoice>,
     /// The windows in which links and flows are measured beside the whole run. They change no run, and are not hashed.
     pub windows: Vec<Window>,
     /// The seed of the first run; each further run takes the next seed.
@@ -226,6 +229,7 @@ impl Default for Scenario {
             growth: None,
             slow_start_counts: None,
             inflight_limit: InflightLimit::None,
+            probe: None,
             windows: Vec::new(),
             seed: 1,
             runs: 1,

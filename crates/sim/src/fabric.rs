@@ -100,7 +100,7 @@ impl Fabric {
         };
         for flow in &network.flows {
             let reverse = match flow.traffic {
-                Traffic::Tcp(_) => &*flow.reverse,
+                Traffic::Tcp(_) | Traffic::Probe(_) => &*flow.reverse,
                 Traffic::Cbr(_) | Traffic::OnOff(_) => &[],
             };
             fabric.routes.add(&flow.forward, reverse);
@@ -256,6 +256,18 @@ impl Fabric {
         let name = self.packets.put(packet);
         self.sequence += 1;
         let descriptor = Descriptor::datagram(name, start.position, packet.wire).in_place(self.sequence);
+        self.enter(now, descriptor, recorder);
+    }
+
+    /// A host sends a datagram which the other host handles when it arrives.
+    pub(crate) fn send_to_host<W: Recorder>(&mut self, now: Time, packet: Packet, recorder: &mut W) {
+        let Packet { flow, from, wire, .. } = packet;
+        self.count(now, flow, from == Role::Client);
+        let start = self.routes.start(flow, from);
+        let name = self.packets.put(packet);
+        self.sequence += 1;
+        // To links it is a segment: something depends on the instant of its arrival.
+        let descriptor = Descriptor::segment(name, start.position, wire, false).in_place(self.sequence);
         self.enter(now, descriptor, recorder);
     }
 

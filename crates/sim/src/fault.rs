@@ -57,6 +57,9 @@ pub enum FlowFault {
     /// A host has no route to the other.
     #[error("a route of it has no link")]
     NoRoute,
+    /// A probing that cannot be.
+    #[error("its trains are impossible: too few or too many packets, no train, or a tolerance of all")]
+    Trains,
     /// A route is longer than a packet can count.
     #[error("a route of it has more than 65535 links")]
     LongRoute,

@@ -8,6 +8,7 @@ use crate::arrivals::Arrivals;
 use crate::fault::{FlowFault, LinkFault};
 use crate::on_off::OnOffSpec;
 use crate::packet::{FlowId, LinkId};
+use crate::probe::ProbeSpec;
 use crate::quantity::PACKET_LIMIT;
 use crate::rounds::Rounds;
 use crate::source::CbrSpec;
@@ -73,6 +74,10 @@ impl<S, R, A> Network<S, R, A> {
                 self.check_round_trip(&flow.forward, &flow.reverse)?;
                 tcp.check()
             }
+            Traffic::Probe(probe) => {
+                self.check_round_trip(&flow.forward, &flow.reverse)?;
+                probe.check()
+            }
         }
     }
 
@@ -131,6 +136,8 @@ pub enum Traffic<S, R, A> {
     Cbr(CbrSpec),
     /// Datagrams at a constant rate for some time, then none for some.
     OnOff(OnOffSpec),
+    /// Trains of datagrams, each of which the server answers at once.
+    Probe(Box<ProbeSpec>),
 }
 
 /// A TCP connection: the client opens it and sends the data.

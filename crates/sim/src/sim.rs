@@ -13,6 +13,7 @@ use crate::network::{Application, Flow, Network, NetworkError, TcpSpec, Traffic}
 use crate::on_off::{OnOff, OnOffEvent};
 use crate::packet::{FlowId, LinkId, PacketId};
 use crate::prefetch::{self, Prefetched};
+use crate::probe::{ProbeFlow, Probing};
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
 use crate::source::Cbr;
@@ -42,6 +43,7 @@ enum Hosts<S, R, A> {
     Tcp(Box<TcpFlow<S, R, A>>),
     Cbr(Box<Cbr>),
     OnOff(Box<OnOff>),
+    Probe(Box<ProbeFlow>),
     /// A constant-rate source that its link has taken on.
     InLink,
     /// The flow arrived during the run and has closed at both ends.
@@ -151,7 +153,15 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     pub fn endpoint(&self, flow: FlowId, side: Role) -> Option<&Endpoint<S, R, A>> {
         match self.flows.get(flow.index())? {
             Hosts::Tcp(tcp) => Some(tcp.endpoint(side)),
-            Hosts::Cbr(_) | Hosts::OnOff(_) | Hosts::InLink | Hosts::Gone => None,
+            Hosts::Cbr(_) | Hosts::OnOff(_) | Hosts::Probe(_) | Hosts::InLink | Hosts::Gone => None,
+        }
+    }
+
+    /// A probing; `None` if the flow is none.
+    pub fn probing(&self, flow: FlowId) -> Option<&Probing> {
+        match self.flows.get(flow.index())? {
+            Hosts::Probe(probe) => Some(probe.probing()),
+            Hosts::Tcp(_) | Hosts::Cbr(_) | Hosts::OnOff(_) | Hosts::InLink | Hosts::Gone => None,
         }
     }
 
@@ -242,6 +252,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
                     Hosts::OnOff(source) => {
                         run_on_off(source, self.now, &mut self.fabric, &mut self.recorder);
                     }
+                    Hosts::Probe(probe) => probe.on_timer(self.now, &mut self.fabric, &mut self.recorder),
                     Hosts::InLink | Hosts::Gone => {}
                 }
                 if flow.index() >= self.own {
@@ -257,7 +268,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         let packet = self.fabric.packet(name);
         let (flow, from) = (packet.flow, packet.from);
         let Hosts::Tcp(tcp) = &mut self.flows[flow.index()] else {
-            return self.fabric.forget(name);
+            return self.deliver_datagram(name);
         };
         // Each side has its own code, which hardly ever asks for the side.
         match from {
@@ -266,6 +277,17 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         }
         if tcp.is_over() && flow.index() >= self.own {
             self.retire(flow);
+        }
+    }
+
+    /// Delivers a datagram to a host that handles it.
+    #[cold]
+    #[inline(never)]
+    fn deliver_datagram(&mut self, name: PacketId) {
+        let packet = *self.fabric.packet(name);
+        self.fabric.forget(name);
+        if let Hosts::Probe(probe) = &mut self.flows[packet.flow.index()] {
+            probe.receive(self.now, &packet, &mut self.fabric, &mut self.recorder);
         }
     }
 
@@ -348,6 +370,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Hosts<S, R, A> {
             Traffic::OnOff(spec) => {
                 let (source, first) = OnOff::new(id, *spec, start, seed);
                 (Self::OnOff(Box::new(source)), first)
+            }
+            Traffic::Probe(spec) => {
+                (Self::Probe(Box::new(ProbeFlow::new(id, (**spec).clone()))), Some(start))
             }
         };
         if let Some(first) = first.filter(|_| !flow.muted) {

@@ -7,6 +7,7 @@ use super::row::{Exclusion, Heading, Key, Need, row};
 use crate::bottleneck::{self, show_ack_aggregation, show_policer, show_queue, show_rate_trace};
 use crate::kind::Kind;
 use crate::population::{self, Population};
+use crate::probing;
 use crate::quantity::{self, show_bytes, show_rate, show_span};
 use crate::routers::{self, AccessRouters, QuickStartRouter};
 use crate::scenario::{Goal, HALF, Scenario};
@@ -562,7 +563,24 @@ pub(super) const KEYS: &[Key] = &[
         show: |path| (path.topology != Topology::Single).then(|| path.topology.to_string()),
         ..PATH
     },
+    Key {
+        name: "probe",
+        kind: Kind::Text("HOW"),
+        help: "Send trains that measure the bandwidth available, instead of flows: bracket, paper, program or gap:TIME, with \
+               packets=N,repeats=N,trains=N,tolerance=SHARE,slack=TIME behind it",
+        default: Some("none"),
+        examples: &["paper,packets=60", "gap:300us"],
+        excludes: &[never("flows", TRAINS), never("rounds", TRAINS), never("app", TRAINS)],
+        sweeps: false,
+        place: 66,
+        parse: |options, text| put(&mut options.plain.probe, probing::probe(text)),
+        show: |path| path.probe.map(|probe| probe.to_string()),
+        ..PATH
+    },
 ];
+
+/// Why a probing excludes what flows carry.
+const TRAINS: &str = "a probing sends trains, and ends when it knows the turning point";
 
 /// Why a run with a duration takes no limit, whether or not the duration is given.
 pub(crate) const LIMIT_AND_DURATION: &str = "a run with a duration ends with it; limit bounds a size";

@@ -116,6 +116,7 @@ impl Scenario {
         let cross = self.topology.describe_cross(&self.cross.describe());
         let hops = self.topology.describe();
         let goal = match self.goal {
+            _ if let Some(probe) = self.probe => probe.describe(),
             Goal::Size(bytes) if self.rounds.is_some() => self.describe_rounds(bytes),
             Goal::Size(bytes) => match &self.population {
                 Some(flows) if !self.script.is_empty() => some_flows(flows.flows),

@@ -4,6 +4,7 @@ mod aqm;
 mod branch;
 mod network;
 mod port;
+mod probe;
 mod rounds;
 mod sent;
 mod tcp;

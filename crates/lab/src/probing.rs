@@ -1,0 +1,197 @@
+//! Probings: trains over a scenario's path, and what was truly available.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use firstflight::{Rate, Span, Time};
+use firstflight_measure::arithmetic::seconds;
+use firstflight_measure::available::carried;
+use firstflight_measure::{ProbeResult, ProbeRow, TrainRow, VERSION};
+use firstflight_probe::{Estimate, Measured};
+use firstflight_scenario::{ProbeChoice, Scenario};
+use firstflight_sim::{FlowId, LinkId, LinkSpec, ProbeSpec, Probing, Sim, Traffic};
+use rayon::prelude::*;
+
+use crate::build_network::{AnySim, RunNetwork};
+use crate::error::RunError;
+use crate::how::{How, kept, pool};
+use crate::run::{SLICE, advance};
+
+/// What results call a probing.
+pub const PROBE: &str = "probe";
+
+/// The probing has the first number, as the measured flow of a race.
+const PROBING: FlowId = FlowId(0);
+
+/// Probes the path `scenario.runs` times, with the seeds from `scenario.seed` on. The results are in the order of seeds and do not
+/// depend on `how.jobs`.
+///
+/// # Errors
+/// A scenario without a probing, and the first run, in order, that could not be made.
+pub fn probe(scenario: &Scenario, how: &How<'_>) -> Result<ProbeResult, RunError> {
+    let Some(choice) = scenario.probe else { return Err(RunError::NoProbing) };
+    let seeds: Vec<u64> =
+        (0..u64::from(scenario.runs)).map(|index| scenario.seed.wrapping_add(index)).collect();
+    let done = AtomicU64::new(0);
+    let one = |seed: &u64| {
+        let run = run(scenario, choice, *seed, how)?;
+        (how.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, seeds.len() as u64, PROBE);
+        Ok(run)
+    };
+    let finished = pool(how)?
+        .install(|| seeds.par_iter().map(one).filter_map(kept).collect::<Result<Vec<_>, RunError>>())?;
+    let (rows, trains): (Vec<ProbeRow>, Vec<Vec<TrainRow>>) = finished.into_iter().unzip();
+    Ok(ProbeResult { rows, trains: trains.into_iter().flatten().collect() })
+}
+
+fn run(
+    scenario: &Scenario,
+    choice: ProbeChoice,
+    seed: u64,
+    how: &How<'_>,
+) -> Result<(ProbeRow, Vec<TrainRow>), RunError> {
+    let mut built = RunNetwork::new(scenario, None)?;
+    let spec = ProbeSpec::new(choice.setting(scenario.packet()))
+        .map_err(|fault| firstflight_sim::NetworkError::Flow { flow: 0, fault })?;
+    if let Some(flow) = built.network.flows.first_mut() {
+        flow.traffic = Traffic::Probe(Box::new(spec));
+    }
+    let interrupted = || (how.interrupted)();
+    let mut sim: AnySim<()> = Sim::new(&built.network, seed, ())?;
+    let latest = built.start + scenario.limit;
+    let mut reached = Time::ZERO;
+    while reached < latest && sim.probing(PROBING).is_none_or(|probing| probing.ended.is_none()) {
+        if interrupted() {
+            return Err(RunError::Interrupted);
+        }
+        reached = (reached + SLICE).min(latest);
+        sim.run_until_ended(PROBING, reached);
+    }
+    let Some(probing) = sim.probing(PROBING) else { return Err(RunError::NoProbing) };
+    let began = probing.began.unwrap_or(built.start);
+    let ended = probing.ended.unwrap_or(latest);
+    built.network.mute(PROBING);
+    let available = available(scenario, &built, seed, (began, ended), &interrupted)?;
+    let row = row(scenario, choice, seed, probing, (began, ended), available);
+    let trains = probing.trains.iter().map(|train| train_row(train, scenario, seed, began)).collect();
+    Ok((row, trains))
+}
+
+/// What the links could have carried beside the other traffic, the least of them: their rates less what they carry in a run without
+/// the probing, over the same time.
+fn available(
+    scenario: &Scenario,
+    muted: &RunNetwork,
+    seed: u64,
+    (from, until): (Time, Time),
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Option<f64>, RunError> {
+    let mut sim: AnySim<()> = Sim::new(&muted.network, seed, ())?;
+    let sent = |sim: &AnySim<()>| -> Vec<u64> {
+        let bits = |link: &LinkId| sim.link(*link).map_or(0, |stats| stats.sent_bits);
+        muted.bottlenecks.iter().map(bits).collect()
+    };
+    advance(&mut sim, from, interrupted)?;
+    let before = sent(&sim);
+    advance(&mut sim, until, interrupted)?;
+    let after = sent(&sim);
+    let links = muted.bottlenecks.iter().zip(before.iter().zip(after)).map(|(link, (before, after))| {
+        let spec = muted.network.links.get(link.0 as usize);
+        let capacity = spec.and_then(|spec| capacity(spec, from, until))?;
+        Some((capacity - bits(after.saturating_sub(*before))).max(0.0) / seconds(until.nanos_since(from)))
+    });
+    // Access links have the probing to themselves.
+    let access = [Some(scenario.access_rate), scenario.receiver_access_rate];
+    let access = access.into_iter().flatten().map(|rate| Some(bits(rate.bps())));
+    let least = |least: f64, one: Option<f64>| one.map(|one| least.min(one));
+    Ok(links.chain(access).try_fold(f64::INFINITY, least).filter(|least| least.is_finite()))
+}
+
+/// The bits that a link carries from one instant to another; `None` without a rate.
+fn capacity(link: &LinkSpec, from: Time, until: Time) -> Option<f64> {
+    let steps: Vec<(u64, u64)> = match &link.rates {
+        Some(trace) => trace.steps().iter().map(|(at, rate)| (at.nanos(), rate.bps())).collect(),
+        None => vec![(0, link.rate?.bps())],
+    };
+    #[expect(clippy::cast_precision_loss, reason = "bits of a probing are far below 2^53 ten to the ninth")]
+    Some(carried(&steps, from.nanos(), until.nanos()) as f64 / 1e9)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "rates and bits of a probing are far below 2^53")]
+fn bits(bits: u64) -> f64 {
+    bits as f64
+}
+
+fn bps(rate: Option<Rate>) -> Option<f64> {
+    rate.map(|rate| bits(rate.bps()))
+}
+
+fn in_seconds(span: Option<Span>) -> Option<f64> {
+    span.map(|span| seconds(span.nanos()))
+}
+
+fn row(
+    scenario: &Scenario,
+    choice: ProbeChoice,
+    seed: u64,
+    probing: &Probing,
+    (began, ended): (Time, Time),
+    available: Option<f64>,
+) -> ProbeRow {
+    let found: &Estimate = probing.prober.estimate();
+    let (source, arrival) = (in_seconds(found.source_gap), in_seconds(found.arrival_gap));
+    let error = |rate: Option<f64>| {
+        let truth = available.filter(|truth| *truth > 0.0)?;
+        Some(rate? / truth - 1.0)
+    };
+    let (ptr, igi) = (bps(found.ptr), bps(found.igi));
+    let wire = choice.setting(scenario.packet()).wire;
+    let elapsed = seconds(ended.nanos_since(began));
+    ProbeRow {
+        scheme: PROBE.to_owned(),
+        params: choice.to_string(),
+        ptr_bps: ptr,
+        igi_bps: igi,
+        low_bps: bps(found.low),
+        high_bps: bps(found.high),
+        capacity_bps: bps(found.capacity),
+        available_bps: available,
+        ptr_error: error(ptr),
+        igi_error: error(igi),
+        ending: found.ending.map_or("limit", firstflight_probe::Ending::name).to_owned(),
+        source_gap_s: source,
+        arrival_gap_s: arrival,
+        gap_difference_s: arrival.zip(source).map(|(arrival, source)| arrival - source),
+        source_rate_bps: found.source_gap.and_then(|gap| bps(wire.per(gap))),
+        trains: found.trains.into(),
+        packets: found.packets.into(),
+        packets_lost: found.lost.into(),
+        elapsed_s: Some(elapsed),
+        round_trips: Some(elapsed / seconds(scenario.rtt.nanos()))
+            .filter(|round_trips| round_trips.is_finite()),
+        seed,
+        version: VERSION.to_owned(),
+        scenario_hash: scenario.hash(),
+    }
+}
+
+fn train_row(train: &Measured, scenario: &Scenario, seed: u64, began: Time) -> TrainRow {
+    let wire = firstflight::Bytes::new(u64::from(scenario.packet()));
+    let (source, arrival) = (in_seconds(train.source_gap()), in_seconds(train.arrival_gap()));
+    TrainRow {
+        train: train.train.into(),
+        at_s: seconds(train.began.nanos_since(began)),
+        asked_gap_s: seconds(train.asked.nanos()),
+        source_gap_s: source,
+        arrival_gap_s: arrival,
+        gap_difference_s: arrival.zip(source).map(|(arrival, source)| arrival - source),
+        source_rate_bps: bps(train.source_rate(wire)),
+        arrival_rate_bps: bps(train.arrival_rate(wire)),
+        verdict: train.verdict.name().to_owned(),
+        gaps: train.gaps.into(),
+        packets: train.packets.into(),
+        packets_lost: train.lost.into(),
+        seed,
+        version: VERSION.to_owned(),
+        scenario_hash: scenario.hash(),
+    }
+}

@@ -1,0 +1,270 @@
+//! The prober: trains out, estimates in the end.
+
+use firstflight::{Span, Time};
+
+use crate::control::{Control, Faulty, Setting};
+use crate::estimate::{Ending, Estimate};
+use crate::measured::{Log, Measured, Verdict};
+use crate::search::{Search, Sums};
+
+/// How long a train is waited for before the first round trip is known.
+const FIRST_PATIENCE: Span = Span::from_secs(1);
+/// The least time that a train is waited for: the least retransmission timeout of Linux.
+const LEAST_PATIENCE: Span = Span::from_millis(200);
+/// How many trains in a row may show too little.
+const MOST_VOIDS: u16 = 2;
+
+/// A train to send: the first packet at once, each next one `gap` after the one before, start to start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Train {
+    /// Its number, from zero. The same number is the same train.
+    pub number: u16,
+    /// Packets.
+    pub packets: u16,
+    /// The gap; zero for back to back.
+    pub gap: Span,
+}
+
+/// What the host is to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// The train to send, which may have left already; `None` once the probing is over.
+    pub train: Option<Train>,
+    /// When [`Event::Woken`] is due, if nothing comes before.
+    pub wake: Option<Time>,
+}
+
+/// What the host tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A packet of a train left now. Packets are counted from zero.
+    Sent {
+        /// The train's number.
+        train: u16,
+        /// The packet's place in it.
+        packet: u16,
+    },
+    /// It became known that a packet of a train arrived.
+    Arrived {
+        /// The train's number.
+        train: u16,
+        /// The packet's place in it.
+        packet: u16,
+        /// When it arrived, by the clock of the far end, or if that is not known when its ACK came. Only differences count.
+        at: Time,
+    },
+    /// The instant of [`Plan::wake`] has come.
+    Woken,
+}
+
+/// A probing under way.
+#[derive(Clone, Debug)]
+pub struct Prober {
+    setting: Setting,
+    log: Log,
+    train: Train,
+    wake: Option<Time>,
+    longest_rtt: Option<Span>,
+    /// The search, once a burst has shown the capacity.
+    search: Option<Search>,
+    /// `g_B`.
+    capacity: Option<Span>,
+    /// The trains of the present gap.
+    sums: Sums,
+    /// How many they are.
+    repeats: u16,
+    voids: u16,
+    estimate: Estimate,
+}
+
+impl Prober {
+    /// A probing that has sent nothing.
+    ///
+    /// # Errors
+    /// A setting that is impossible.
+    pub fn new(setting: Setting) -> Result<Self, Faulty> {
+        setting.check()?;
+        Ok(Self {
+            setting,
+            log: Log::default(),
+            train: Train { number: 0, packets: setting.packets, gap: Span::ZERO },
+            wake: None,
+            longest_rtt: None,
+            search: None,
+            capacity: None,
+            sums: Sums::default(),
+            repeats: 0,
+            voids: 0,
+            estimate: Estimate::default(),
+        })
+    }
+
+    /// What was asked for.
+    pub const fn setting(&self) -> &Setting {
+        &self.setting
+    }
+
+    /// What the host is to do now.
+    pub const fn plan(&self) -> Plan {
+        match self.estimate.ending {
+            Some(_) => Plan { train: None, wake: None },
+            None => Plan { train: Some(self.train), wake: self.wake },
+        }
+    }
+
+    /// What was found so far.
+    pub const fn estimate(&self) -> &Estimate {
+        &self.estimate
+    }
+
+    /// Takes an event at `now`. Gives what a train showed, if it is over with this event.
+    pub fn on(&mut self, event: &Event, now: Time) -> Option<Measured> {
+        if self.estimate.ending.is_some() {
+            return None;
+        }
+        let is_whole = |log: &Log| log.sent >= self.train.packets;
+        match *event {
+            Event::Sent { train, packet } if train == self.train.number && packet < self.train.packets => {
+                self.log.left(packet, now);
+                if is_whole(&self.log) {
+                    self.wake = Some(now + self.patience());
+                }
+                (is_whole(&self.log) && self.log.arrived >= self.train.packets).then(|| self.over())
+            }
+            Event::Arrived { train, packet, at } if train == self.train.number => {
+                let rtt = now.since(self.log.came(packet, at)?);
+                self.longest_rtt = self.longest_rtt.max(Some(rtt));
+                if is_whole(&self.log) && packet + 1 == self.train.packets {
+                    // Whatever is missing now was lost, or comes out of order and soon.
+                    let soon = now + self.longest_rtt.unwrap_or_default() / 4;
+                    self.wake = Time::earlier(self.wake, Some(soon));
+                }
+                (is_whole(&self.log) && self.log.arrived >= self.train.packets).then(|| self.over())
+            }
+            Event::Woken if self.wake.is_some_and(|wake| wake <= now) => Some(self.over()),
+            _ => None,
+        }
+    }
+
+    fn patience(&self) -> Span {
+        self.longest_rtt.map_or(FIRST_PATIENCE, |rtt| (rtt * 2).max(LEAST_PATIENCE))
+    }
+
+    /// Judges the train, and begins the next.
+    fn over(&mut self) -> Measured {
+        let mut measured = self.measured();
+        let estimate = &mut self.estimate;
+        estimate.trains = estimate.trains.saturating_add(1);
+        estimate.packets += u32::from(measured.packets);
+        estimate.lost += u32::from(measured.lost);
+        measured.verdict = self.judge(&measured);
+        self.voids = if measured.verdict == Verdict::Void { self.voids + 1 } else { 0 };
+        self.conclude();
+        if self.estimate.ending.is_none() {
+            self.train.number = self.train.number.wrapping_add(1);
+            self.train.gap = self.search.map_or(Span::ZERO, |search| search.gap);
+        }
+        self.log = Log::default();
+        self.wake = None;
+        measured
+    }
+
+    fn measured(&self) -> Measured {
+        let add = |(gaps, left, came): (u16, Span, Span), (one, other): (Span, Span)| {
+            (gaps + 1, left + one, came + other)
+        };
+        let (gaps, departures, arrivals) = self.log.gaps().fold((0, Span::ZERO, Span::ZERO), add);
+        Measured {
+            train: self.train.number,
+            asked: self.train.gap,
+            began: self.log.began(),
+            packets: self.log.sent,
+            lost: self.log.sent - self.log.arrived,
+            gaps,
+            departures,
+            arrivals,
+            verdict: Verdict::Void,
+        }
+    }
+
+    fn judge(&mut self, measured: &Measured) -> Verdict {
+        if measured.gaps < self.train.packets / 2 || measured.gaps == 0 {
+            return Verdict::Void;
+        }
+        if self.search.is_none() {
+            return self.judge_burst(measured);
+        }
+        self.add(measured);
+        self.repeats += 1;
+        if self.repeats < self.setting.repeats {
+            return Verdict::Open;
+        }
+        let sums = core::mem::take(&mut self.sums);
+        self.repeats = 0;
+        let equal = self.search.as_mut().is_some_and(|search| search.take(sums));
+        if equal { Verdict::Equal } else { Verdict::Congested }
+    }
+
+    /// A burst shows the capacity, the least that any of its repetitions shows.
+    fn judge_burst(&mut self, measured: &Measured) -> Verdict {
+        let Some(capacity) = self.log.capacity_gap() else { return Verdict::Void };
+        let capacity = self.capacity.map_or(capacity, |known| known.min(capacity));
+        self.capacity = Some(capacity);
+        self.add(measured);
+        self.repeats += 1;
+        if self.repeats >= self.setting.repeats {
+            let burst = core::mem::take(&mut self.sums).arrival();
+            self.repeats = 0;
+            self.search = Some(Search::after(self.setting, capacity, burst));
+        }
+        Verdict::Burst
+    }
+
+    fn add(&mut self, measured: &Measured) {
+        let Some(capacity) = self.capacity else { return };
+        let sums = &mut self.sums;
+        sums.gaps += u64::from(measured.gaps);
+        sums.departures += measured.departures;
+        sums.arrivals += measured.arrivals;
+        // IGI: gaps between `g_B` and the source gap, or at `g_B`, have shrunk or stayed, and say nothing of other traffic.
+        let source = measured.source_gap().unwrap_or_default();
+        let least = capacity.max(source) + self.setting.slack;
+        let increased = self.log.gaps().map(|(_, came)| came).filter(|came| *came > least);
+        sums.increased += increased.fold(Span::ZERO, |sum, came| sum + (came - capacity));
+    }
+
+    /// Brings the estimate up to date, and ends the probing if it is done.
+    fn conclude(&mut self) {
+        let wire = self.setting.wire;
+        let estimate = &mut self.estimate;
+        estimate.capacity = self.capacity.and_then(|gap| wire.per(gap));
+        if let Some(search) = &self.search {
+            let rate = |sums: &Sums, sum: Span| (wire * sums.gaps).per(sum);
+            let turning = search.turning.as_ref();
+            estimate.source_gap = turning.map(Sums::source);
+            estimate.arrival_gap = turning.map(Sums::arrival);
+            estimate.ptr = turning.and_then(|sums| rate(sums, sums.arrivals));
+            estimate.igi = turning.zip(estimate.capacity).map(|(sums, capacity)| {
+                let other = sums.arrivals - sums.increased.min(sums.arrivals);
+                capacity.scale(other.nanos(), sums.arrivals.nanos())
+            });
+            let equal = turning.filter(|sums| search.is_equal(sums));
+            estimate.low = equal.and_then(|sums| Some(search.surely(sums, rate(sums, sums.departures)?)));
+            let high = search.congested.as_ref().and_then(|sums| rate(sums, sums.departures));
+            estimate.high = Some(high).flatten().into_iter().chain(estimate.capacity).min();
+        }
+        estimate.ending = match &self.search {
+            Some(search) if search.done && matches!(self.setting.control, Control::Gap(_)) => {
+                Some(Ending::Tested)
+            }
+            Some(search) if search.done && search.turning.is_some() => Some(Ending::Turned),
+            Some(search) if search.done => Some(Ending::Trains),
+            _ if self.voids >= MOST_VOIDS => Some(Ending::Void),
+            _ if estimate.trains >= self.setting.most_trains => Some(Ending::Trains),
+            _ => None,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests;
