@@ -15,6 +15,7 @@ use crate::kernel::KernelCommand;
 use crate::keys::{PathKeys, RealKeys, RunKeys};
 use crate::model::ModelCommand;
 use crate::paper::PaperCommand;
+use crate::probe;
 use crate::transfer::{Get, Receive, Send, Serve};
 
 /// Races TCP start-up schemes over one path, in a packet-level simulator.
@@ -43,6 +44,8 @@ pub(crate) enum Command {
     Model(ModelCommand),
     /// Reproduce the papers' figures and hold their claims against what is measured.
     Paper(PaperCommand),
+    /// Measure the bandwidth available on a path with packet trains, in the simulator.
+    Probe(Box<Probe>),
     /// Run packetdrill scripts against the TCP endpoint, in virtual time.
     Packetdrill(Scripts),
     /// Report how the connections of captures started.
@@ -99,6 +102,33 @@ pub(crate) struct Run {
     pub(crate) runs: RunOptions,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
+}
+
+#[derive(Args, Debug)]
+#[command(mut_args(of_probe))]
+pub(crate) struct Probe {
+    #[command(flatten)]
+    pub(crate) path: PathKeys,
+    #[command(flatten)]
+    pub(crate) runs: RunOptions,
+    #[command(flatten)]
+    pub(crate) output: OutputOptions,
+}
+
+/// An option of `probe`. One that is refused is not in the help.
+fn of_probe(option: Arg) -> Arg {
+    let name = option.get_id().as_str().to_owned();
+    let option = option.hide(probe::is_refused(&name));
+    match name.as_str() {
+        "probe" => option.help(
+            "How trains search for the turning point: bracket, paper, program, or gap:TIME for one gap, with \
+             packets=N,repeats=N,trains=N,tolerance=SHARE,slack=TIME behind it [bracket]",
+        ),
+        "figure" => {
+            option.help("Write gap difference over source gap as an SVG figure, the first run's trains")
+        }
+        _ => option,
+    }
 }
 
 #[derive(Args, Debug)]
@@ -310,8 +340,11 @@ pub(crate) struct RunOptions {
     /// Print every flow's row instead; only with flows.
     #[arg(long, conflicts_with = "each_run")]
     pub(crate) each_flow: bool,
-    /// Beside each mean over runs, its field's least, median and greatest value: <field>_min, _median, _max.
+    /// Print every train's row instead; only with trains.
     #[arg(long, conflicts_with_all = ["each_run", "each_flow"])]
+    pub(crate) each_train: bool,
+    /// Beside each mean over runs, its field's least, median and greatest value: <field>_min, _median, _max.
+    #[arg(long, conflicts_with_all = ["each_run", "each_flow", "each_train"])]
     pub(crate) extremes: bool,
 }
 

@@ -30,7 +30,10 @@ const BRIEF: [(&str, &str); 19] = [
 ];
 
 /// Lines of the short help of one command alone: the command, the argument, the line.
-const OWN: [(&str, &str, &str); 9] = [
+const OWN: [(&str, &str, &str); 12] = [
+    ("probe", "probe", "bracket, paper, program or gap:TIME [bracket]"),
+    ("probe", "each_train", "Print every train's row instead"),
+    ("probe", "figure", "Write gap difference over source gap as SVG"),
     ("emulate", "duration", "How long the run lasts [as long as host A's command]"),
     ("emulate", "cross", "Cross traffic: 40mbit or onoff:RATE,ON,OFF [none]"),
     ("emulate", "json", "Print only JSON, one line"),
@@ -43,7 +46,7 @@ const OWN: [(&str, &str, &str); 9] = [
 ];
 
 /// Commands with so many options that their short help has only the most used.
-const LONG: [&str; 5] = ["race", "run", "inspect", "emulate", "compare"];
+const LONG: [&str; 6] = ["race", "run", "probe", "inspect", "emulate", "compare"];
 
 const EXIT_STATUS: &str = "Exit status: 0 done; 1 a check failed; 2 usage or input, outputs that cannot be opened \
     included; 3 writing failed midway; 130 interrupted.";

@@ -23,6 +23,7 @@ mod output;
 mod packetdrill;
 mod paper;
 mod population;
+mod probe;
 mod progress;
 mod race;
 mod reading;
@@ -74,6 +75,7 @@ fn carry_out(registry: Registry, line: &CommandLine) -> Result<(), Failure> {
         Command::Score(command) => score::score(&command, registry, &line.shown),
         Command::Replay(command) => replay::replay(&command, registry),
         Command::Paper(command) => paper::paper(&command, registry, &line.shown),
+        Command::Probe(options) => probe::from_options(&options, registry, &line.shown),
         Command::Packetdrill(scripts) => packetdrill::run(&scripts.files),
         Command::Inspect(options) => inspect::inspect(&options, &line.shown),
         Command::Emulate(options) => emulate::emulate(&options, registry, &line.shown),

@@ -38,6 +38,10 @@ pub(crate) fn run(
     mut notes: Vec<String>,
     arguments: &[String],
 ) -> Result<(), Failure> {
+    if runs.each_train {
+        let place = Place::value(arguments, "--each-train", "--each-train");
+        return Err(Failure::usage("--each-train: flows are raced; trains are sent with --probe").at(place));
+    }
     let jobs = runs.jobs(arguments)?;
     let rows = if runs.each_flow { Rows::Flows } else { Rows::Population };
     let style = to.table.style(rows, arguments)?;

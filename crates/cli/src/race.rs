@@ -18,6 +18,7 @@ use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::population;
+use crate::probe;
 use crate::progress::Progress;
 use crate::reading;
 use crate::results::Results;
@@ -109,6 +110,13 @@ fn run(
         notes.extend(left_out);
         return population::run(scenario, &choices, runs, to, inputs, notes, arguments);
     }
+    if scenario.probe.is_some() {
+        return probe::run(scenario, runs, to, inputs, notes, arguments);
+    }
+    if runs.each_train {
+        let place = Place::value(arguments, "--each-train", "--each-train");
+        return Err(Failure::usage(EACH_TRAIN).at(place));
+    }
     if runs.each_flow {
         let place = Place::value(arguments, "--each-flow", "--each-flow");
         return Err(Failure::usage(EACH_FLOW).at(place));
@@ -159,6 +167,8 @@ fn scripted(scenario: &Scenario) -> Result<Option<Vec<SchemeChoice>>, CastError>
     }
     Ok(Some(scenario.cast(None)?.choices))
 }
+
+const EACH_TRAIN: &str = "--each-train: flows are raced; trains are sent with --probe";
 
 const EACH_FLOW: &str = "--each-flow: one flow is measured; for a row a flow say how many are with --flows";
 

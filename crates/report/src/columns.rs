@@ -5,6 +5,7 @@ use firstflight_measure::SPREAD;
 
 use crate::inspected::FOUND;
 use crate::population::POPULATION_COLUMNS;
+use crate::probed::{PROBE_COLUMNS, is_probing, is_trains};
 use crate::record::Record;
 
 /// The type of a field.
@@ -309,13 +310,17 @@ pub const CI95: &str = "_ci95";
 
 /// The fields of these records: those of a race, or of an inspection.
 pub(crate) fn described(records: &[Record]) -> &'static [Column] {
-    if is_inspection(records) { FOUND } else { COLUMNS }
+    match records {
+        _ if is_inspection(records) => FOUND,
+        _ if is_probing(records) || is_trains(records) => PROBE_COLUMNS,
+        _ => COLUMNS,
+    }
 }
 
 /// The field of this name in any result.
 pub(crate) fn described_field(field: &str) -> Option<&'static Column> {
-    let all =
-        SWEEP_COLUMNS.iter().chain(COLUMNS).chain(JOINED_COLUMNS).chain(POPULATION_COLUMNS).chain(FOUND);
+    let all = SWEEP_COLUMNS.iter().chain(COLUMNS).chain(JOINED_COLUMNS).chain(POPULATION_COLUMNS);
+    let all = all.chain(PROBE_COLUMNS).chain(FOUND);
     all.into_iter().find(|column| column.name == field)
 }
 
@@ -328,6 +333,7 @@ pub(crate) fn is_inspection(records: &[Record]) -> bool {
 /// its stem.
 pub fn column(field: &str) -> Option<&'static Column> {
     let columns = SWEEP_COLUMNS.iter().chain(COLUMNS).chain(JOINED_COLUMNS).chain(POPULATION_COLUMNS);
+    let columns = columns.chain(PROBE_COLUMNS);
     let name = field.strip_suffix(CI95).or_else(|| of_spread(field).map(|(name, _)| name)).unwrap_or(field);
     columns.into_iter().find(|column| column.name == name).or_else(|| of_window(name))
 }

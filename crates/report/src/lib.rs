@@ -17,6 +17,7 @@ pub mod log;
 pub mod parquet;
 pub mod part;
 pub mod population;
+pub mod probed;
 pub mod prose;
 pub mod record;
 mod reference;

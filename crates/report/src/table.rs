@@ -7,6 +7,7 @@ use crate::grid::{Cells, Column, Columns, Grid};
 use crate::human::printable;
 use crate::inspected::{self, FOUND};
 use crate::population::{self, POPULATION_COLUMNS};
+use crate::probed::{self, PROBE_COLUMNS};
 use crate::prose;
 use crate::record::{Record, number};
 use crate::undefined;
@@ -32,6 +33,10 @@ pub enum Rows {
     Population,
     /// Flows of a population.
     Flows,
+    /// Probings.
+    Probings,
+    /// Trains of probings.
+    Trains,
     /// Senders in captures.
     Captures,
 }
@@ -44,6 +49,7 @@ impl Rows {
         let columns = match self {
             Self::Race => vec![COLUMNS],
             Self::Population | Self::Flows => vec![COLUMNS, POPULATION_COLUMNS],
+            Self::Probings | Self::Trains => vec![COLUMNS, PROBE_COLUMNS],
             Self::Captures => vec![FOUND],
         };
         let described = columns.into_iter().flatten().map(|column: &columns::Column| column.name);
@@ -56,6 +62,8 @@ impl Rows {
             Self::Race => view::VIEW,
             Self::Population => population::VIEW,
             Self::Flows => population::FLOWS_VIEW,
+            Self::Probings => probed::VIEW,
+            Self::Trains => probed::TRAINS_VIEW,
             Self::Captures => inspected::VIEW,
         };
         headings(views.iter().map(|column| (column.head, column.field)))

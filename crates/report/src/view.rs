@@ -9,6 +9,7 @@ use crate::grid::ALWAYS;
 use crate::human::significant;
 use crate::inspected;
 use crate::population::{self, is_flows, is_population};
+use crate::probed::{self, is_probing, is_trains};
 use crate::record::{self, Record, number, text};
 
 /// A column of the verdict table.
@@ -127,6 +128,8 @@ pub(crate) fn columns_for(records: &[Record]) -> Vec<ViewColumn> {
         return inspected::VIEW.to_vec();
     }
     let all = match records {
+        _ if is_probing(records) => probed::VIEW,
+        _ if is_trains(records) => probed::TRAINS_VIEW,
         _ if is_population(records) => population::VIEW,
         _ if is_flows(records) => population::FLOWS_VIEW,
         _ => VIEW,
