@@ -6,8 +6,8 @@ use firstflight_measure::{ProbeResult, ProbeRow};
 use firstflight_report::{
     Record, Rows, TableStyle, check_writable, csv, json, parquet, probed, prose, records, table,
 };
-use firstflight_scenario::{ByName, Scenario};
 use firstflight_scenario::keys::{Heading, key};
+use firstflight_scenario::{ByName, Scenario};
 
 use crate::args::{OutputOptions, Probe, RunOptions};
 use crate::failure::{Failure, Place};
