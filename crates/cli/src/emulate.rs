@@ -58,19 +58,19 @@ pub(crate) fn emulate(options: &Emulate, registry: Registry, arguments: &[String
 }
 
 /// `firstflight emulate` with a congestion control as the sending host's default. `load` gives its name, and what is kept until
-/// the run is over; it is called once the options have been found good.
+/// the run is over; it is called once the options have been found good. `end` gets that, however the run ended.
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 pub(crate) fn emulate_with<Kept>(
     options: &Emulate,
     registry: Registry,
     arguments: &[String],
     load: impl FnOnce() -> Result<(String, Kept), Failure>,
+    end: impl FnOnce(Kept) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let order = order(options, registry, arguments)?;
     let (name, kept) = load()?;
     let result = running::run(options, Order { congestion_control: Some(name), ..order }, arguments);
-    drop(kept);
-    result
+    result.and(end(kept))
 }
 
 fn order(options: &Emulate, registry: Registry, arguments: &[String]) -> Result<Order, Failure> {

@@ -1,6 +1,8 @@
 //! `firstflight kernel`: schemes in Linux's TCP. What it does is there with the feature `kernel` only; what it takes is there
 //! always, so that help and manual are the same.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand, ValueEnum};
 use firstflight::registry::Registry;
 
@@ -11,6 +13,8 @@ use crate::failure::Failure;
 mod acting;
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 mod choosing;
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+mod tracing;
 
 /// `firstflight kernel`.
 #[derive(Args, Debug)]
@@ -87,6 +91,9 @@ struct Unload {
 struct Run {
     #[command(flatten)]
     chosen: Chosen,
+    /// Write what the scheme was told and decided for `replay`: 1.jsonl, 2.jsonl and so on, a connection each, into a new folder.
+    #[arg(long, value_name = "FOLDER")]
+    trace: Option<PathBuf>,
     #[command(flatten)]
     emulate: Emulate,
 }

@@ -2,40 +2,34 @@
 //! held to captures; and the programs that send for it.
 //!
 //! ```text
-//! firstflight-kernel-parity replay SCHEME RECORDS        the native scheme must decide the same on the same facts
-//! firstflight-kernel-parity acks RECORDS                 how many ACKs they have
-//! firstflight-kernel-parity facts RECORDS CAPTURE        the facts must be those of the same connection's capture
+//! firstflight-kernel-parity traces SCHEME RECORDS FOLDER   a trace of each connection, for `firstflight replay`
+//! firstflight-kernel-parity acks RECORDS                   how many ACKs they have
+//! firstflight-kernel-parity facts RECORDS CAPTURE          the facts must be those of the same connection's capture
 //! firstflight-kernel-parity send ADDRESS NAME BYTES [PAUSE_MS BYTES]...
 //!                                                        sends under the congestion control NAME, with pauses
 //! firstflight-kernel-parity sink ADDRESS                 takes one connection, and reads it to its end
 //! ```
 
-#[path = "../../bpf/src/facts.rs"]
-#[expect(clippy::inline_always, unreachable_pub, reason = "written for BPF")]
-mod facts;
-#[path = "../../bpf/src/hosted.rs"]
-#[expect(clippy::inline_always, unreachable_pub, reason = "written for BPF")]
-mod hosted;
 mod reader;
-mod record;
-mod replay;
-#[path = "../../bpf/src/resident.rs"]
-#[expect(clippy::inline_always, unreachable_pub, dead_code, reason = "written for BPF")]
-mod resident;
 mod traffic;
 
+use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
+
+use firstflight::registry;
+use firstflight_kernel_parity::{Kind, Record, Subject, records, traces};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match *words.as_slice() {
-        ["replay", scheme, records] => replay::run(scheme, records),
-        ["acks", records] => replay::count(records),
+        ["traces", scheme, records, folder] => write_traces(scheme, records, Path::new(folder)),
+        ["acks", records] => count(records),
         ["facts", records, capture] => reader::run(records, capture),
         ["send", address, name, ref parts @ ..] => traffic::send(address, name, parts),
         ["sink", address] => traffic::sink(address),
-        _ => Err("usage: firstflight-kernel-parity replay|acks|facts|send|sink …".to_owned()),
+        _ => Err("usage: firstflight-kernel-parity traces|acks|facts|send|sink …".to_owned()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -44,4 +38,33 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// The records of a file.
+fn read(name: &str) -> Result<Vec<Record>, String> {
+    let bytes = fs::read(name).map_err(|error| format!("{name}: {error}"))?;
+    records(&bytes).map_err(|error| format!("{name}: {error}"))
+}
+
+/// Says how many ACKs of start-up or restart the records have.
+fn count(name: &str) -> Result<(), String> {
+    println!("{}", read(name)?.iter().filter(|record| record.kind == Kind::Acked).count());
+    Ok(())
+}
+
+/// Writes a trace of each connection into the folder, and says how many decisions and ACKs they have.
+fn write_traces(scheme: &str, name: &str, folder: &Path) -> Result<(), String> {
+    let subject = match registry::restart(scheme) {
+        Some(_) if registry::scheme(scheme).is_none() => Subject::Restart(scheme),
+        _ => Subject::Startup(scheme),
+    };
+    let all = traces(subject, &read(name)?).map_err(|error| format!("{scheme}: {error}"))?;
+    for (number, trace) in all.iter().enumerate() {
+        let file = folder.join(format!("{}.jsonl", number + 1));
+        fs::write(&file, &trace.text).map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    let decisions: u64 = all.iter().map(|trace| trace.decisions).sum();
+    let acks: u64 = all.iter().map(|trace| trace.acks).sum();
+    println!("{decisions} decisions, of which {acks} at ACKs, in {} connections", all.len());
+    Ok(())
 }

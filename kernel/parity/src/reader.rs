@@ -8,10 +8,8 @@ use std::fs::File;
 use std::io::BufReader;
 
 use firstflight_inspect::Capture;
+use firstflight_kernel_parity::{Kind, Record};
 use firstflight_wire::decode_snapped;
-
-use crate::facts::Kind;
-use crate::record::{self, Record};
 
 /// A capture notes a departure when the relay takes the packet, and an arrival when it hands it over: what the kernel did in
 /// between may be this much earlier or later.
@@ -48,7 +46,7 @@ struct Arrival {
 /// # Errors
 /// Facts that do not agree, or what is wrong with a file.
 pub(crate) fn run(records: &str, capture: &str) -> Result<(), String> {
-    let records = record::read(records)?;
+    let records = crate::read(records)?;
     let seen = read(capture)?;
     let mut sum = Agreement::default();
     for (port, socket) in begins(&records) {

@@ -1,7 +1,5 @@
 //! The records of the reader in C: `struct record` of `kernel/bpf/c/reader.h`.
 
-use std::fs;
-
 use firstflight::registry::Numbers;
 
 use crate::facts::{Facts, Kind, Told};
@@ -15,26 +13,28 @@ const SET: usize = Kind::ALL.len();
 
 /// One event with its facts, and the kernel's answer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Record {
-    pub(crate) kind: Kind,
+pub struct Record {
+    /// What happened.
+    pub kind: Kind,
     /// The port of this end.
-    pub(crate) port: u16,
+    pub port: u16,
     /// The address of the socket in the kernel: the same as long as the connection lives.
-    pub(crate) socket: u64,
-    pub(crate) facts: Facts,
-    pub(crate) told: Told,
+    pub socket: u64,
+    /// What the reader saw.
+    pub facts: Facts,
+    /// What the scheme wants.
+    pub told: Told,
     /// The parameters with which the kernel's scheme began.
-    pub(crate) numbers: Numbers,
+    pub numbers: Numbers,
 }
 
-/// Reads the records of a file.
+/// Reads records, one behind the other as the ring of events has them.
 ///
 /// # Errors
-/// A file that cannot be read or holds something else.
-pub(crate) fn read(name: &str) -> Result<Vec<Record>, String> {
-    let bytes = fs::read(name).map_err(|error| format!("{name}: {error}"))?;
+/// Bytes that are something else.
+pub fn records(bytes: &[u8]) -> Result<Vec<Record>, String> {
     if bytes.is_empty() || bytes.len() % SIZE != 0 {
-        return Err(format!("{name}: {} bytes are no whole records of {SIZE}", bytes.len()));
+        return Err(format!("{} bytes are no whole records of {SIZE}", bytes.len()));
     }
     let mut records = Vec::new();
     let mut numbers = None;
@@ -43,7 +43,7 @@ pub(crate) fn read(name: &str) -> Result<Vec<Record>, String> {
             numbers = numbers_of(&record[HEAD..]);
         } else {
             let record = numbers.and_then(|numbers| Record::of(record, numbers));
-            records.push(record.ok_or_else(|| format!("{name}: no record"))?);
+            records.push(record.ok_or("a record of no known kind, or without parameters before it")?);
         }
     }
     Ok(records)

@@ -4,10 +4,12 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use firstflight::registry::Registry;
-use firstflight_kernel::{Keeper, KernelError, Registered};
+use firstflight_kernel::{Keeper, KernelError, Loaded, Order, Registered};
+use firstflight_kernel_parity::Subject;
 use serde::Serialize;
 
 use super::choosing::Choice;
+use super::tracing::{self, Tracing};
 use super::{List, Load, Run, Unload};
 use crate::emulate;
 use crate::failure::Failure;
@@ -44,11 +46,36 @@ pub(super) fn load(load: &Load, registry: Registry, arguments: &[String]) -> Res
 /// `firstflight kernel run`.
 pub(super) fn run(run: &Run, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     let choice = Choice::of(&run.chosen, registry, arguments)?;
-    emulate::emulate_with(&run.emulate, registry, arguments, || {
+    if let Some(folder) = &run.trace {
+        tracing::check(folder)?;
+    }
+    let load = || {
         let name = choice.free_name().map_err(refused)?;
-        let loaded = firstflight_kernel::load(&choice.order(&name)).map_err(refused)?;
-        Ok((name, loaded))
+        let order = Order { is_traced: run.trace.is_some(), ..choice.order(&name) };
+        let loaded = firstflight_kernel::load(&order).map_err(refused)?;
+        let kept = match &run.trace {
+            Some(folder) => Kept::Traced(Tracing::begin(loaded, folder)),
+            None => Kept::Loaded(loaded),
+        };
+        Ok((name, kept))
+    };
+    let is_policy = registry.scheme(choice.scheme).is_none();
+    let text = &run.chosen.scheme;
+    let of_policy = text.replace([':', ','], "/");
+    let subject = if is_policy { Subject::Restart(&of_policy) } else { Subject::Startup(text) };
+    emulate::emulate_with(&run.emulate, registry, arguments, load, |kept| match kept {
+        Kept::Traced(tracing) => tracing.end(subject),
+        Kept::Loaded(loaded) => {
+            drop(loaded);
+            Ok(())
+        }
     })
+}
+
+/// A scheme that is loaded until a run is over.
+enum Kept {
+    Loaded(Loaded),
+    Traced(Tracing),
 }
 
 /// `firstflight kernel unload`.

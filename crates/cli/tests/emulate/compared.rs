@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::common::{firstflight, stderr, stdout};
-use crate::setting::can_run;
+use crate::machine::can_run;
 
 /// The rows of a comparison, and its exit status. Rows of runs that stayed void have no numbers.
 fn compared(options: &str) -> (Vec<Value>, Option<i32>) {

@@ -7,7 +7,8 @@ use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::common::{status, stderr, stdout};
-use crate::setting::{can_run, emulate, run};
+use crate::machine::can_run;
+use crate::setting::{emulate, run};
 
 /// Only for moments that are to differ from run to run.
 #[expect(clippy::disallowed_methods, reason = "the moments of a kill are to differ")]

@@ -4,6 +4,7 @@
 mod common;
 mod compared;
 mod endings;
+mod machine;
 mod programs;
 mod replayed;
 mod setting;

@@ -3,7 +3,8 @@
 use std::process::{Command, Stdio};
 
 use crate::common::{folder, status, stderr, stdout, text};
-use crate::setting::{can_run, emulate, nginx, noise, number, run};
+use crate::machine::can_run;
+use crate::setting::{emulate, nginx, noise, number, run};
 
 #[test]
 fn commands_get_addresses_input_and_output() {

@@ -12,7 +12,8 @@ use firstflight_sim::{Arriving, FlowKey, Outcome};
 use firstflight_wire::read_passing;
 
 use crate::common::{folder, stderr, text};
-use crate::setting::{can_run, number, run};
+use crate::machine::can_run;
+use crate::setting::{number, run};
 
 /// The packets of a log that went to host B: those that entered, with their instants, and those that were delivered.
 struct Recorded {

@@ -3,7 +3,7 @@
 use std::process::{Command, Output};
 
 use crate::common::stderr;
-use crate::setting::can_run;
+use crate::machine::can_run;
 
 /// The command as a user without rights. `device` is a shell command that runs first, in mounts of its own.
 fn as_nobody(device: &str, command: &str) -> Output {

@@ -2,12 +2,10 @@
 //! so. Schemes are loaded under names of the tests' own, by processes that the kernel kills with the test (`setpriv --pdeathsig`), and
 //! pinned only in a mount namespace that ends with its process: nothing is left, also when the tests are killed.
 
-#[path = "../it/common/mod.rs"]
-#[allow(dead_code, unused_imports, reason = "the other tests of the command use the rest")]
+#[path = "../it/common/command.rs"]
 mod common;
-#[path = "../emulate/setting.rs"]
-#[allow(dead_code, reason = "the tests of emulated paths use the rest")]
-mod setting;
+#[path = "../emulate/machine.rs"]
+mod machine;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
@@ -17,13 +15,13 @@ use std::time::Duration;
 use firstflight_kernel::{available, list, schemes};
 use serde_json::Value;
 
-use common::{status, stderr, stdout};
+use common::{firstflight, folder, status, stderr, stdout, text};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_firstflight");
 
 /// Whether the test can run; if not, says why.
 fn can_run(test: &str, programs: &[&str]) -> bool {
-    if !setting::can_run(test, &[programs, &["setpriv", "unshare"]].concat()) {
+    if !machine::can_run(test, &[programs, &["setpriv", "unshare"]].concat()) {
         return false;
     }
     match firstflight_kernel::check() {
@@ -239,6 +237,36 @@ fn every_scheme_that_loads_carries_two_megabytes_and_is_gone_after() {
         count += 1;
     }
     assert!(count >= 9, "{count} schemes ran");
+}
+
+#[test]
+fn a_run_writes_traces_that_the_native_schemes_decide_the_same_on() {
+    if !can_run("a_run_writes_traces_that_the_native_schemes_decide_the_same_on", &["iperf3"]) {
+        return;
+    }
+    let place = folder("kernel-traces");
+    for scheme in ["hystart", "nssr"] {
+        let traces = place.join(scheme);
+        let path = ["--rate", "20mbit", "--rtt", "40ms", "--queue", "100p", "--json"];
+        let words =
+            [&["run", scheme, "--name", "ff_test_trace", "--trace", text(&traces)][..], &path].concat();
+        let words =
+            [&words[..], &["--", "iperf3", "-c", "{B}", "-n", "1M", "--", "iperf3", "-s", "-1"]].concat();
+        let output = said(&words);
+        let err = stderr(&output);
+        // A run that the machine was late in is no measure of the path; its decisions are decisions all the same.
+        assert!(traces.join("2.jsonl").exists(), "{scheme}: {err}");
+        for connection in ["1.jsonl", "2.jsonl"] {
+            let file = traces.join(connection);
+            let replayed = firstflight().args(["replay", text(&file)]).output().expect("the command runs");
+            assert_eq!(status(&replayed), 0, "{scheme}: {}", stderr(&replayed));
+        }
+        assert!(!is_registered("ff_test_trace"), "{scheme}");
+        // What is there already stays as it is.
+        let again = said(&words);
+        assert_eq!(status(&again), 2);
+        assert!(stderr(&again).contains("the folder is not empty"), "{}", stderr(&again));
+    }
 }
 
 #[test]

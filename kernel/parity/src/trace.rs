@@ -1,0 +1,270 @@
+//! Records as traces: the events of each connection as the scheme got them, and its decisions as the kernel has them.
+
+use std::collections::BTreeMap;
+
+use firstflight::{
+    Ack, Bytes, Call, Cause, Event, Exit, Learned, Note, Origin, OwnedEvent, Pacing, Path, Phase, Plan, Rate,
+    Span, Tag, Time, TraceRecord,
+};
+use firstflight_measure::VERSION;
+use firstflight_trace::{Departures, FORMAT, Header, Hosts, NOT_HOSTED, Writer};
+
+use crate::facts::{Facts, Kind, NO_PACING, Told, UNSET, span};
+use crate::hosted::Trains;
+use crate::record::Record;
+
+/// What the kernel ran.
+#[derive(Clone, Copy, Debug)]
+pub enum Subject<'a> {
+    /// A start-up scheme with its parameters, as `--schemes` takes it.
+    Startup(&'a str),
+    /// A restart policy with its parameters, as `--restart` takes it.
+    Restart(&'a str),
+}
+
+/// One connection.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Trace {
+    /// The port of the sender.
+    pub port: u16,
+    /// The trace: a header, and a line a call.
+    pub text: String,
+    /// How many decisions it has.
+    pub decisions: u64,
+    /// How many of them are answers to ACKs.
+    pub acks: u64,
+}
+
+/// Makes a trace of each connection, in the order of their begins.
+///
+/// # Errors
+/// Records of a connection whose begin is not there, or an answer that is none of the plan or exit that it was made from.
+pub fn traces(subject: Subject<'_>, records: &[Record]) -> Result<Vec<Trace>, String> {
+    let mut open: BTreeMap<u64, usize> = BTreeMap::new();
+    let mut all: Vec<Connection> = Vec::new();
+    for (number, record) in records.iter().enumerate() {
+        if record.kind == Kind::Began {
+            open.insert(record.socket, all.len());
+            all.push(Connection::new(subject, record));
+        }
+        let connection = open.get(&record.socket).and_then(|&at| all.get_mut(at));
+        let connection = connection.ok_or("the records lack the begin of a connection")?;
+        connection.take(record).map_err(|what| format!("record {}: {what}", number + 1))?;
+    }
+    Ok(all.into_iter().map(|connection| connection.trace).collect())
+}
+
+/// A connection on its way into a trace.
+struct Connection {
+    writer: Writer,
+    trace: Trace,
+    trains: Trains,
+    is_policy: bool,
+    /// Whether the scheme or policy governs.
+    governs: bool,
+    last: Option<Plan>,
+}
+
+impl Connection {
+    fn new(subject: Subject<'_>, began: &Record) -> Self {
+        let facts = &began.facts;
+        let none = NOT_HOSTED.to_owned();
+        let (hosts, scheme, restart) = match subject {
+            Subject::Startup(scheme) => (Hosts::Startup, with_saved(scheme, facts), none.clone()),
+            Subject::Restart(policy) => (Hosts::Restart, none.clone(), policy.to_owned()),
+        };
+        let header = Header {
+            format: FORMAT,
+            version: VERSION.to_owned(),
+            scheme,
+            restart,
+            avoidance: none,
+            iw_segments: facts.cwnd,
+            ssthresh_bytes: facts.ssthresh().map(Bytes::get),
+            hosts,
+            departures: Departures::WithAcks,
+        };
+        let trace = Trace { port: began.port, text: Writer::header(&header), decisions: 0, acks: 0 };
+        let is_policy = hosts == Hosts::Restart;
+        let trains = Trains::default();
+        Self { writer: Writer::default(), trace, trains, is_policy, governs: false, last: None }
+    }
+
+    fn take(&mut self, record: &Record) -> Result<(), String> {
+        let Record { kind, facts, told, .. } = record;
+        let path = facts.path();
+        self.trace.decisions += 1;
+        self.trace.acks += u64::from(*kind == Kind::Acked);
+        match kind {
+            Kind::Began => {
+                self.line(
+                    on(&Event::Begin(Origin::Fresh)),
+                    &path,
+                    Plan::ack_clocked(path.cwnd, None),
+                    Vec::new(),
+                );
+                if self.is_policy {
+                    return self.nothing(told);
+                }
+                self.governs = true;
+                self.answered(&Event::Established { rtt: span(facts.last_rtt_us), syn_lost: false }, record)
+            }
+            Kind::Sent | Kind::Resent => {
+                let event = Event::Sent(self.trains.sent(*kind == Kind::Resent, facts));
+                let path = facts.path_at_departure();
+                if told.over > 0 {
+                    let (plan, note) = self.exit(&path, record)?;
+                    self.line(on(&event), &path, plan, vec![note]);
+                    return Ok(());
+                }
+                let before = self.last.unwrap_or(Plan::ack_clocked(path.cwnd, None));
+                self.line(on(&event), &path, before, Vec::new());
+                if self.governs { self.asked(record) } else { self.nothing(told) }
+            }
+            Kind::Acked => {
+                let newest = facts.newest(self.trains.tag_below(facts.una));
+                let ack: Ack<'_> = facts.ack((facts.newest_sent_us > 0).then_some(&newest));
+                self.answered(&Event::Acked(ack), record)
+            }
+            Kind::Idle => {
+                self.governs = true;
+                self.answered(
+                    &Event::Begin(Origin::AfterIdle { idle: facts.idle(), was: facts.was() }),
+                    record,
+                )
+            }
+            // The law heard it, and the policy did not.
+            _ if !self.governs => self.nothing(told),
+            Kind::Dry => match self.trains.cut() {
+                Some(tag) => self.answered(&Event::TrainCut(tag), record),
+                None => self.asked(record),
+            },
+            Kind::Woken => self.answered(&Event::Woken, record),
+            Kind::Lost => self.answered(&Event::Lost(facts.loss()), record),
+            Kind::Marked => self.answered(&Event::Marked { sent_at: None }, record),
+            Kind::TimedOut => self.answered(&Event::TimedOut { repeated: false }, record),
+        }
+    }
+
+    /// The line of an event to which the record has the answer.
+    fn answered(&mut self, event: &Event<'_>, record: &Record) -> Result<(), String> {
+        let path = record.facts.path();
+        let (plan, notes) = if record.told.over > 0 {
+            let (plan, note) = self.exit(&path, record)?;
+            (plan, vec![note])
+        } else if self.governs {
+            (self.plan(record)?, Vec::new())
+        } else {
+            self.nothing(&record.told)?;
+            (Plan::ack_clocked(path.cwnd, None), Vec::new())
+        };
+        self.line(on(event), &path, plan, notes);
+        Ok(())
+    }
+
+    /// The line of an answer without an event of its own.
+    fn asked(&mut self, record: &Record) -> Result<(), String> {
+        let plan = self.plan(record)?;
+        self.line(Call::Plan, &record.facts.path(), plan, Vec::new());
+        Ok(())
+    }
+
+    fn nothing(&self, told: &Told) -> Result<(), String> {
+        if *told == Told::default() {
+            Ok(())
+        } else {
+            Err(format!("the law governs, and the answer is {told:?}"))
+        }
+    }
+
+    fn line(&mut self, call: Call, path: &Path, plan: Plan, notes: Vec<Note>) {
+        self.last = Some(plan);
+        let told = TraceRecord { call, path: *path, plan, notes, judged: None };
+        self.trace.text.push_str(&self.writer.told(&told));
+    }
+
+    /// The plan of an answer, which says nothing that the plan does not.
+    fn plan(&mut self, record: &Record) -> Result<Plan, String> {
+        let Record { facts, told, .. } = record;
+        let pacing = match told.pacing {
+            0 => Pacing::AckClock,
+            1 => Pacing::Rate { rate: Rate::from_bps(told.pace), burst: Bytes::ZERO },
+            2 => Pacing::Train { packets: told.packets, gap: Span::from_nanos(told.pace) },
+            _ => Pacing::Hold,
+        };
+        let plan = Plan {
+            window: Bytes::new(u64::from(told.bytes)),
+            pacing,
+            tag: Tag(u16::try_from(told.tag).map_err(|_| format!("tag {} is none", told.tag))?),
+            ask: None,
+            wake: (told.wake_ns > 0).then(|| Time::from_nanos(told.wake_ns)),
+            ssthresh: threshold(told),
+        };
+        let left = self.trains.plan(&plan, &facts.path());
+        same(&facts.told(&plan, left), told)?;
+        Ok(plan)
+    }
+
+    /// The exit of an answer.
+    fn exit(&mut self, path: &Path, record: &Record) -> Result<(Plan, Note), String> {
+        let Record { facts, told, .. } = record;
+        let cause = usize::try_from(told.over - 1).ok().and_then(|at| CAUSES.get(at));
+        let cause = *cause.ok_or_else(|| format!("there is no cause {}", told.over))?;
+        let window = Bytes::new(u64::from(told.bytes));
+        let rate = (told.rate != NO_PACING).then(|| Rate::from_bps(told.pace));
+        let exit = Exit { cause, learned: Learned { window, ssthresh: threshold(told), rate } };
+        same(&facts.left(&exit), told)?;
+        let phase = match (self.is_policy, self.governs) {
+            (false, _) => Phase::Startup,
+            (true, true) => Phase::Restart,
+            (true, false) => Phase::Avoidance,
+        };
+        self.governs = false;
+        let plan = Plan::ack_clocked(window, exit.learned.ssthresh);
+        Ok((plan, Note::Exited { exit, phase, cwnd: path.cwnd, flight: path.flight }))
+    }
+}
+
+/// The causes by number.
+const CAUSES: [Cause; 12] = [
+    Cause::Threshold,
+    Cause::Delay,
+    Cause::AckTrain,
+    Cause::CssEnd,
+    Cause::Dispersion,
+    Cause::RateFlat,
+    Cause::Loss,
+    Cause::Timeout,
+    Cause::Mark,
+    Cause::Advice,
+    Cause::Resumed,
+    Cause::App,
+];
+
+fn on(event: &Event<'_>) -> Call {
+    Call::On(OwnedEvent::new(event))
+}
+
+fn threshold(told: &Told) -> Option<Bytes> {
+    (told.threshold != UNSET).then(|| Bytes::new(u64::from(told.threshold)))
+}
+
+/// What the kernel was told besides, packets and payload rates, must be what it is of such a plan or exit.
+fn same(native: &Told, told: &Told) -> Result<(), String> {
+    if native == told {
+        Ok(())
+    } else {
+        Err(format!("the kernel has {told:?}; of that plan it is {native:?}"))
+    }
+}
+
+/// What an earlier connection saved is in the map of the kernel's object, and of a trace a parameter.
+fn with_saved(scheme: &str, facts: &Facts) -> String {
+    match facts.saved() {
+        None => scheme.to_owned(),
+        Some((bytes, rtt)) => {
+            let parted = if scheme.contains(':') { ',' } else { ':' };
+            format!("{scheme}{parted}saved={}B,rtt={}us", bytes.get(), rtt.nanos() / 1000)
+        }
+    }
+}
