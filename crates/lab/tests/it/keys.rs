@@ -134,6 +134,6 @@ fn there_is_no_limit_of_the_flight_unless_asked_for_nor_below_ten_milliseconds()
     assert_eq!(trace(&far, &[]), trace(&far, &[("inflight-limit", "none")]));
     assert_ne!(trace(&far, &[]), trace(&far, &[("inflight-limit", "freebsd")]));
     // The kernel's own threshold.
-    let near = [("rate", "100mbit"), ("rtt", "5ms"), ("size", "1MB"), ("ack", "every"), ("queue", "inf")];
+    let near = [("rate", "100mbit"), ("rtt", "5ms"), ("size", "1MB"), ("ack", "every"), ("queue", "5000p")];
     assert_eq!(trace(&near, &[]), trace(&near, &[("inflight-limit", "freebsd")]));
 }
