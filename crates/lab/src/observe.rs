@@ -5,7 +5,7 @@ mod surroundings;
 
 use std::collections::BTreeSet;
 
-use firstflight::{Bytes, Note, Origin, Phase, Rate, Sent, Span, Time, TraceRecord};
+use firstflight::{Bytes, Note, Origin, Phase, Rate, Sent, Span, Tag, Time, TraceRecord};
 use firstflight_measure::{
     Drop, Evidence, ExitSeen, Mark, PhaseKind, PhaseSpan, Recording, Send, State, Tap, rounded_rate,
 };
@@ -41,6 +41,8 @@ pub(crate) struct Observer {
     /// The number of recorded round-trip samples, modulo 2^32.
     rtt_samples: u32,
     growth: GrowthWatch,
+    /// The tag under which the newest data left, and whether it did so for the first time in the current event.
+    tag: (Tag, bool),
     established: bool,
     after_timeout: bool,
     /// The number of exits at the newest reduction. An undo of that reduction undoes the exits after it.
@@ -73,6 +75,7 @@ impl Observer {
             new_data: false,
             rtt_samples: 0,
             growth: GrowthWatch::default(),
+            tag: (Tag::default(), false),
             established: false,
             after_timeout: false,
             exits_at_cut: 0,
@@ -209,6 +212,14 @@ impl Observer {
         self.evidence.recording.sends.push(Send { at: at.nanos(), offset, len, retransmission });
     }
 
+    /// Data left under this tag.
+    #[inline]
+    fn tagged(&mut self, tag: Tag) {
+        if self.tag.0 != tag {
+            self.tag = (tag, true);
+        }
+    }
+
     /// A segment left, of whatever kind; the tap may need it.
     #[inline(never)]
     fn sent_any(&mut self, at: Time, side: Role, segment: &Segment, sent: Option<&Sent>) {
@@ -217,6 +228,7 @@ impl Observer {
             tap.sent(at, side, &Transmit { segment: *segment, sent: sent.copied(), offset }, offset);
         }
         if side == Role::Client && segment.len > 0 {
+            sent.iter().for_each(|sent| self.tagged(sent.tag));
             self.data_left(at, offset, segment.len, sent.is_some_and(|sent| sent.retransmission));
         }
     }
@@ -294,6 +306,7 @@ impl Recorder for Observer {
         match sent {
             Some(sent) if self.tap.is_none() && side == Role::Client && segment.len > 0 => {
                 let offset = self.sequences[0].sent_data(segment);
+                self.tagged(sent.tag);
                 self.data_left(at, offset, segment.len, sent.retransmission);
             }
             Some(_) | None => self.sent_any(at, side, segment, sent),
@@ -343,6 +356,10 @@ impl Recorder for Observer {
             self.watch_su_end(at, &snapshot());
         }
         let left = !self.evidence.exits.is_empty();
+        // Other plans have tags as well.
+        if std::mem::take(&mut self.tag.1) && !left && snapshot().train == Some(self.tag.0) {
+            self.evidence.trains += 1;
+        }
         self.growth.hear(left, self.evidence.recording.mss, &snapshot);
         if self.full {
             self.draw(at, &snapshot());

@@ -19,6 +19,9 @@ use crate::run::{SLICE, advance};
 /// What results call a probing.
 pub const PROBE: &str = "probe";
 
+/// Where less than this share of the path's rate is available, no error of an estimate is defined.
+const LEAST_TRUTH: f64 = 0.01;
+
 /// The probing has the first number, as the measured flow of a race.
 const PROBING: FlowId = FlowId(0);
 
@@ -140,7 +143,8 @@ fn row(
     let found: &Estimate = probing.prober.estimate();
     let (source, arrival) = (in_seconds(found.source_gap), in_seconds(found.arrival_gap));
     let error = |rate: Option<f64>| {
-        let truth = available.filter(|truth| *truth > 0.0)?;
+        let least = bits(scenario.rate.bps()) * LEAST_TRUTH;
+        let truth = available.filter(|truth| *truth >= least)?;
         Some(rate? / truth - 1.0)
     };
     let (ptr, igi) = (bps(found.ptr), bps(found.igi));
@@ -148,7 +152,7 @@ fn row(
     let elapsed = seconds(ended.nanos_since(began));
     ProbeRow {
         scheme: PROBE.to_owned(),
-        params: choice.to_string(),
+        search: choice.to_string(),
         ptr_bps: ptr,
         igi_bps: igi,
         low_bps: bps(found.low),

@@ -14,6 +14,8 @@ pub struct Evidence {
     pub exits: Vec<ExitSeen>,
     /// By how much ACKs widened the window in start-up.
     pub su_counts: SuCounts,
+    /// The trains that left before start-up did: each a plan's, with a tag of its own.
+    pub trains: u64,
     /// Window reductions that were not undone: when, and the window before in payload bytes.
     pub cuts: Vec<(u64, u64)>,
     /// When each retransmission timeout expired.

@@ -110,6 +110,7 @@ pub fn row(measured: &Measured, evidence: &Evidence) -> Row {
         su_time_s: metrics::su_time(evidence).map(seconds),
         su_throughput_bps: metrics::su_throughput_bps(evidence),
         su_counts: evidence.su_counts.name().to_owned(),
+        trains: Some(evidence.trains).filter(|trains| *trains > 0),
         su_loss: metrics::su_loss(evidence),
         timeouts: evidence.timeouts.len() as u64,
         su_timeouts: metrics::su_timeouts(evidence),

@@ -8,7 +8,7 @@ pub struct ProbeRow {
     /// `probe`.
     pub scheme: String,
     /// How it probed, as the key `probe` says it.
-    pub params: String,
+    pub search: String,
     /// PTR: the rate at which the train of the turning point arrived. With one gap, at which its train did.
     pub ptr_bps: Option<f64>,
     /// IGI: the capacity found less the other traffic in the increased gaps of that train.
@@ -22,7 +22,7 @@ pub struct ProbeRow {
     /// The truth: the least over the links of what they could have carried beside the other traffic of the same run without the
     /// probing, from its first departure to its end.
     pub available_bps: Option<f64>,
-    /// PTR over the truth, less one; undefined where nothing is available.
+    /// PTR over the truth, less one; undefined where less than 1 % of the path's rate is available.
     pub ptr_error: Option<f64>,
     /// IGI over the truth, less one.
     pub igi_error: Option<f64>,

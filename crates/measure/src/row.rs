@@ -39,6 +39,9 @@ pub struct Row {
     pub su_throughput_bps: Option<f64>,
     /// What widened the window in start-up: a word of [`crate::SuCounts`].
     pub su_counts: String,
+    /// Trains that start-up sent, the one that fills the pipe among them; only of schemes that send trains.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trains: Option<u64>,
     /// Data packets dropped of those sent in su-time, over those sent.
     pub su_loss: Option<f64>,
     /// Retransmission timeouts of data, not of the SYN.

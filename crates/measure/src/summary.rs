@@ -68,7 +68,8 @@ fn fields<T: Serialize>(row: &T) -> Map<String, Value> {
 }
 
 /// Fields that are the same for all runs, or name the first.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 15] = [
+    "search",
     "scheme",
     "label",
     "params",

@@ -3,6 +3,7 @@
 use firstflight_model::MODELS;
 use firstflight_report::columns::{COLUMNS, column};
 use firstflight_report::population::POPULATION_COLUMNS;
+use firstflight_report::probed::PROBE_COLUMNS;
 use firstflight_scenario::suggest::meant;
 
 use crate::expression::{Column, Expression, Given, Of};
@@ -65,13 +66,18 @@ fn column_of(column: &Column, points: &Points) -> Result<(), (String, String)> {
                 name.clone(),
                 format!("series.{name}: a series is of one measured flow, and the scenario has flows"),
             )),
+            Of::Series if points.are_probings() => Err((
+                name.clone(),
+                format!("series.{name}: a series is of one measured flow, and trains are sent"),
+            )),
             _ => Ok(()),
         };
     }
     let hint = match of {
         Of::Series => near(name, SERIES.iter().map(|series| series.name)),
         Of::Run | Of::Flow => {
-            let all = || COLUMNS.iter().chain(POPULATION_COLUMNS).map(|column| column.name);
+            let all = COLUMNS.iter().chain(POPULATION_COLUMNS).chain(PROBE_COLUMNS);
+            let all = || all.clone().map(|column| column.name);
             meant(name, &[], all()).unwrap_or_else(|| "docs/exports.md lists the columns".to_owned())
         }
     };

@@ -1,6 +1,7 @@
 //! What a figure runs: a scenario, and the axes along which it varies.
 
 use firstflight::registry::Registry;
+use firstflight_lab::PROBE;
 use firstflight_scenario::{ByName, FileError, Scenario, SchemeChoice, keys, over_restarts, suggest};
 use toml::{Spanned, Table, Value};
 
@@ -60,6 +61,9 @@ impl Points {
                 labels.push(label);
             }
         };
+        if self.are_probings() {
+            return vec![PROBE.to_owned()];
+        }
         let runs = || self.all.iter().filter_map(|point| point.run.as_ref());
         runs().flat_map(|(_, choices)| choices).for_each(|choice| add(choice.name().to_owned()));
         let is_mixed =
@@ -67,6 +71,11 @@ impl Points {
         let mixed = runs().filter(|(scenario, _)| is_mixed(scenario)).flat_map(|(_, choices)| choices);
         mixed.for_each(|choice| add(format!("{}, mixed", choice.name())));
         labels
+    }
+
+    /// Whether the runs are probings.
+    pub(crate) fn are_probings(&self) -> bool {
+        self.all.iter().filter_map(|point| point.run.as_ref()).any(|(scenario, _)| scenario.probe.is_some())
     }
 
     /// Whether the runs are populations of flows.
@@ -139,9 +148,11 @@ pub(crate) fn points(registry: Registry, text: &str, file: &FigureFile) -> Resul
         .all
         .iter()
         .filter_map(|point| point.run.as_ref())
-        .map(|(scenario, _)| scenario.population.is_some());
-    if points.have_flows() && !kinds.all(|has_flows| has_flows) {
-        let message = "scenario: some points have flows and some have none; all points are of one kind";
+        .map(|(scenario, _)| (scenario.population.is_some(), scenario.probe.is_some()));
+    let first = kinds.next();
+    if kinds.any(|kind| Some(kind) != first) {
+        let message =
+            "scenario: some points have flows or trains and some have none; all points are of one kind";
         return Err(reader.at_table("scenario", message.to_owned()));
     }
     Ok(points)
@@ -263,13 +274,23 @@ impl Reader<'_> {
             self.at_key(&key, error.message)
         })?;
         let is_scripted = table.contains_key(SCRIPT);
-        let Some((list, _)) = said.schemes.or_else(|| is_scripted.then(Default::default)) else {
+        let is_probing = said.options.plain.probe.is_some();
+        if is_probing && said.schemes.is_some() {
+            return Err(self.at_key("schemes", "schemes: trains are sent, and no scheme runs".into()));
+        }
+        let Some((list, _)) = said.schemes.or_else(|| (is_scripted || is_probing).then(Default::default))
+        else {
             return Err(self.at_table(
                 "scenario",
                 "schemes: they are missing; a list is wanted, as in `[\"slow-start\"]`".into(),
             ));
         };
         let refuse = |message: String| self.at_key("schemes", message);
+        if is_probing {
+            let scenario = Scenario::resolve(&said.options)
+                .map_err(|error| self.at_key(error.key, error.to_string()))?;
+            return Ok((scenario, Vec::new()));
+        }
         let choices =
             self.registry.parse_choices(&list).map_err(|error| refuse(format!("schemes: {error}")))?;
         let choices = over_restarts(choices, &said.options).map_err(|error| refuse(error.to_string()))?;

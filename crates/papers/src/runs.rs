@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use firstflight_lab::{How, RunError, populations, race};
+use firstflight_lab::{How, RunError, populations, probe, race};
 use firstflight_measure::Recording;
 use firstflight_report::{Record, RecordError, records};
 use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
@@ -212,6 +212,14 @@ impl Task {
                 }
             }
             return Ok(outcome);
+        }
+        if self.scenario.probe.is_some() {
+            let how = How { jobs: Some(1), interrupted: &interrupted, ..How::default() };
+            let result = probe(&self.scenario, &how).map_err(fail)?;
+            if interrupted() {
+                return Err(RunsError::Interrupted);
+            }
+            return Ok(Outcome { rows: records(&result.rows)?, ..Outcome::default() });
         }
         let series = Mutex::new(BTreeMap::new());
         let record = |recording: &Recording| {

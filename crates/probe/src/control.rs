@@ -9,7 +9,8 @@ use crate::measured::MOST_PACKETS;
 pub enum Control {
     /// Brackets the turning point. A congested train's gaps say the next gap by `g_d = g_B + (1 - α) g_s` (section 3 of the
     /// paper); a train that arrived as it left is followed by one of a smaller gap. Gaps are equal if they grew by less than
-    /// the tolerance times `g_B`, which is the same error of the rate at any share of the capacity.
+    /// the tolerance times `g_B`, which is the same error of the rate at any share of the capacity. A fiftieth of the
+    /// capacity is the least rate that is tried.
     Bracket,
     /// The paper's: from half of `g_B` on an eighth of it more each time, until a gap grew by less than the tolerance times
     /// the greater gap.
@@ -59,7 +60,7 @@ impl Setting {
     /// The setting of a control as its source has it, with packets of `wire` IP bytes.
     pub const fn of(control: Control, wire: Bytes) -> Self {
         let (packets, repeats, most_trains) = match control {
-            Control::Bracket => (32, 1, 10),
+            Control::Bracket => (16, 1, 10),
             Control::Paper => (16, 1, 100),
             Control::Program => (60, 3, 300),
             Control::Gap(_) => (16, 1, 2),

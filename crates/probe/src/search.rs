@@ -7,6 +7,10 @@ use crate::control::{Control, Setting};
 /// The greatest gap. Products of two gaps stay within 64 bits.
 pub(crate) const GREATEST: Span = Span::from_nanos(1 << 31);
 
+/// The least rate that [`Control::Bracket`] tries is this part of the capacity. Trains of less take long, and other traffic that
+/// leaves so little room leaves none.
+const LEAST_SHARE: u64 = 50;
+
 /// What the trains of one gap showed together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Sums {
@@ -48,6 +52,8 @@ pub(crate) struct Search {
     equal: u16,
     /// The gap of the next train.
     pub(crate) gap: Span,
+    /// The greatest gap that is tried.
+    greatest: Span,
     /// By what a gap of the program's control grows.
     step: Span,
     pub(crate) done: bool,
@@ -65,8 +71,12 @@ impl Search {
         };
         // A gap of the capacity that is too short to grow by would keep the search where it is.
         let step = step.max(Span::from_nanos(1));
-        let gap = gap.min(GREATEST);
-        Self { setting, capacity, congested: None, turning: None, equal: 0, gap, step, done: false }
+        let greatest = match setting.control {
+            Control::Bracket => (capacity * LEAST_SHARE).min(GREATEST),
+            _ => GREATEST,
+        };
+        let gap = gap.min(greatest);
+        Self { greatest, setting, capacity, congested: None, turning: None, equal: 0, gap, step, done: false }
     }
 
     /// Whether a gap stayed as it was.
@@ -125,8 +135,9 @@ impl Search {
                 self.narrow(source);
             }
         }
-        self.done |= self.gap >= GREATEST;
-        self.gap = self.gap.min(GREATEST);
+        // The greatest gap is tried, once.
+        self.done |= source >= self.greatest;
+        self.gap = self.gap.min(self.greatest);
         equal
     }
 

@@ -89,6 +89,12 @@ pub const COLUMNS: &[Column] = &[
          acknowledged; beyond, by more than that; either, if no ACK that acknowledged more than a segment widened it, so that \
          the two do not differ. Of several runs, or of a population's flows, the most that any did.",
     ),
+    whole(
+        "trains",
+        "trains",
+        "Trains that start-up sent, the first burst and the one that fills the pipe among them; of a probing all that it sent. Only \
+         where trains are sent.",
+    ),
     real(
         "su_loss",
         "1",

@@ -11,6 +11,7 @@ use crate::view::{Show, ViewColumn, view};
 
 /// The fields of probings and trains that no other row has.
 pub const PROBE_COLUMNS: &[Column] = &[
+    text("search", "How the trains search for the turning point, as the key `probe` says it."),
     real(
         "ptr_bps",
         "bit/s",
@@ -39,8 +40,12 @@ pub const PROBE_COLUMNS: &[Column] = &[
         "The truth: what the links could have carried beside the other traffic, the least of them, over the time of the probing, \
          in the same run without it.",
     ),
-    real("ptr_error", "1", "PTR over the truth, less one. Undefined where nothing was available."),
-    real("igi_error", "1", "IGI over the truth, less one. Undefined where nothing was available."),
+    real(
+        "ptr_error",
+        "1",
+        "PTR over the truth, less one. Undefined where less than 1 % of the path's rate was available.",
+    ),
+    real("igi_error", "1", "IGI over the truth, less one; undefined likewise."),
     text(
         "ending",
         "Why the probing ended: turning-point; gap, the one that was asked for; trains, as many as allowed; void, two trains in a \
@@ -50,7 +55,6 @@ pub const PROBE_COLUMNS: &[Column] = &[
     real("arrival_gap_s", "s", "The mean of the same gaps at arrival."),
     real("gap_difference_s", "s", "The gap at arrival less the gap at departure."),
     real("source_rate_bps", "bit/s", "The rate at which the trains left, in IP bits."),
-    whole("trains", "trains", "Trains sent."),
     whole("packets", "p", "Packets sent."),
     real("elapsed_s", "s", "From the first departure to the last answer."),
     real("round_trips", "1", "That time in base round trips."),
@@ -78,7 +82,7 @@ pub(crate) fn is_trains(records: &[Record]) -> bool {
 
 /// The columns of the table of probings.
 pub(crate) const VIEW: &[ViewColumn] = &[
-    view(["trains", ""], "params", Show::Text, ALWAYS),
+    view(["search", ""], "search", Show::Text, ALWAYS),
     view(["PTR", "Mbit/s"], "ptr_bps", Show::Scaled(1e6), ALWAYS),
     view(["IGI", "Mbit/s"], "igi_bps", Show::Scaled(1e6), ALWAYS),
     view(["available", "Mbit/s"], "available_bps", Show::Scaled(1e6), ALWAYS),

@@ -441,6 +441,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             recovering: self.sender.recovering(),
             una: self.sender.una(),
             nxt: self.sender.nxt(),
+            train: self.sender.train(),
         }
     }
 

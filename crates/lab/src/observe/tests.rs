@@ -47,6 +47,7 @@ fn snapshot(phase: Phase, cwnd: u64, ssthresh: Option<u64>, recovering: bool) ->
         recovering,
         una: 0,
         nxt: 0,
+        train: None,
     }
 }
 

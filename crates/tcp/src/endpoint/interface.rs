@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use firstflight::{Bytes, Phase, Sent, Span};
+use firstflight::{Bytes, Phase, Sent, Span, Tag};
 
 use crate::segment::Segment;
 
@@ -69,6 +69,8 @@ pub struct Snapshot {
     pub una: u64,
     /// Next new stream byte to send.
     pub nxt: u64,
+    /// The tag of the train that the plan sends, if it sends one.
+    pub train: Option<Tag>,
 }
 
 /// Counters of an endpoint.

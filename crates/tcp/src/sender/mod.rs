@@ -38,7 +38,8 @@ use std::mem::offset_of;
 
 use firstflight::brief::{Brief, InBrief};
 use firstflight::{
-    Avoidance, Bytes, Call, Controller, Event, OwnedEvent, Path, Plan, Span, Startup, Time, TraceRecord,
+    Avoidance, Bytes, Call, Controller, Event, OwnedEvent, Pacing, Path, Plan, Span, Startup, Tag, Time,
+    TraceRecord,
 };
 
 use crate::config::{Config, InflightLimit, Recovery};
@@ -236,6 +237,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     pub(crate) fn controller(&self) -> &Controller<S, R, A> {
         &self.controller
+    }
+
+    /// The tag of the train that the plan sends, if it sends one.
+    pub(crate) fn train(&self) -> Option<Tag> {
+        matches!(self.plan.pacing, Pacing::Train { .. }).then_some(self.plan.tag)
     }
 
     pub(crate) fn ssthresh(&self) -> Option<Bytes> {
