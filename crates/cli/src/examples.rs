@@ -177,6 +177,23 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     ("receive", &[("firstflight receive . --force", "Files into this folder, over those that are there.")]),
     (
+        "probe",
+        &[
+            (
+                "firstflight probe --rate 10mbit --rtt 40ms --cross 3.6mbit",
+                "What is available, by trains, and in truth.",
+            ),
+            (
+                "firstflight probe --rate 10mbit --cross 3.6mbit --probe paper --runs 20",
+                "PTR's published loop, 20 times.",
+            ),
+            (
+                "firstflight probe --rate 10mbit --cross 3.6mbit --figure gaps.svg",
+                "Gap difference over source gap.",
+            ),
+        ],
+    ),
+    (
         "compare",
         &[
             (
