@@ -28,7 +28,7 @@ pub struct Path<T> {
 pub enum PathError {
     /// Cross traffic that only simulated hosts can send.
     #[error(
-        "cross: `{0}` needs hosts that the simulator has; real packets are crossed by `none`, a rate or `onoff:`, or by programs that you start"
+        "cross: `{0}` needs hosts that the simulator has; real packets are crossed by `none`, a rate or `onoff:` of the whole run, or by programs that you start"
     )]
     Cross(String),
     /// Cross traffic that crosses several links.
@@ -61,6 +61,9 @@ impl<T> Path<T> {
     /// # Errors
     /// What of the scenario needs simulated hosts.
     pub fn new(scenario: &Scenario, sender: Side) -> Result<Self, PathError> {
+        if let Some(entry) = scenario.beside.first() {
+            return Err(PathError::Cross(entry.to_string()));
+        }
         if scenario.cross.is_responsive() {
             return Err(PathError::Cross(scenario.cross.to_string()));
         }

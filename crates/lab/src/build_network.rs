@@ -3,13 +3,14 @@
 use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{Bytes, Span, Time};
 use firstflight_measure::ideal::ENDLESS;
+use firstflight_scenario::beside::Beside;
 use firstflight_scenario::words::Cross;
 use firstflight_scenario::{Goal, Rounds, Scenario, SchemeChoice, asks_routers, controller, sender_config};
 use firstflight_sim::{
     Application, Flow, FlowId, LinkId, Network, Pause, Sim, TcpSpec, Topology, Traffic, Writes, in_a_row,
 };
 
-use crate::cross_flows;
+use crate::cross_flows::{self, START_SPREAD};
 use crate::error::RunError;
 use crate::observe::Surroundings;
 
@@ -48,21 +49,21 @@ const WARM_UP_RTTS: u64 = 100;
 /// intervals.
 const MEASURING: Span = Span::from_secs(1);
 const MEASURING_INTERVALS: u64 = 10;
-/// Responsive flows start at random instants within this time from the beginning.
-const START_SPREAD: Span = Span::from_secs(1);
 
-/// When the SYN of the measured flow leaves, for every scheme. Without other traffic it leaves at once. Responsive flows
-/// warm up before it. With constant-rate or on/off sources, Quick-Start's routers measure before it, so that every scheme
+/// When the SYN of the measured flow leaves, for every scheme. Without other traffic it leaves at once, and traffic with a start
+/// begins after it. Responsive flows warm up before it. With constant-rate or on/off sources, Quick-Start's routers measure before it, so that every scheme
 /// meets the datagrams in one phase.
 pub fn flow_start(scenario: &Scenario) -> Time {
     let measuring = MEASURING.max(scenario.measuring_interval() * MEASURING_INTERVALS);
-    match scenario.cross {
-        Cross::None => Time::ZERO,
-        Cross::Cbr(_) | Cross::OnOff { .. } => Time::ZERO + measuring,
+    let before = |entry: Beside| match entry.cross {
+        _ if entry.start.is_some() => Span::ZERO,
+        Cross::None => Span::ZERO,
+        Cross::Cbr(_) | Cross::OnOff { .. } => measuring,
         Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Web(_) => {
-            Time::ZERO + WARM_UP.max(scenario.rtt * WARM_UP_RTTS).max(measuring)
+            WARM_UP.max(scenario.rtt * WARM_UP_RTTS).max(measuring)
         }
-    }
+    };
+    Time::ZERO + scenario.traffic().map(before).max().unwrap_or(Span::ZERO)
 }
 
 /// The number of measured flows: one, or every client of a scenario with rounds. They have the first flow numbers.
@@ -108,14 +109,16 @@ fn network(
         }
     }
     let mut network = Network::new(links);
-    let others = cross_flows::scheme(scenario)?;
+    let others = cross_flows::scheme(scenario, scenario.cross)?;
+    let steady = Beside::steady(scenario.cross);
     for (index, route) in topology.routes.into_iter().enumerate() {
         let measured = index < clients;
         let choice = choice.filter(|_| measured).unwrap_or(&others);
         let own = scenario.for_scheme(choice);
         if !measured && !matches!(scenario.cross, Cross::Tcp(_)) {
+            let (config, controller) = (sender_config(&own), controller(&own, choice)?);
             let arrivals =
-                cross_flows::arrivals(scenario, route, sender_config(&own), controller(&own, choice)?);
+                cross_flows::arrivals(scenario, (&steady, Time::ZERO), vec![route], config, controller);
             network.arrivals.extend(arrivals);
             continue;
         }
@@ -147,8 +150,17 @@ fn network(
     }
     for (from, to) in scenario.topology.crossings() {
         let way = topology.bottlenecks.get(from as usize..to as usize).unwrap_or_default();
-        if let Some(datagrams) = cross_flows::datagrams(scenario, way) {
+        if let Some(datagrams) = cross_flows::datagrams(scenario, &steady, way, Time::ZERO) {
             network.add(datagrams);
+        }
+    }
+    let hops = scenario.topology.hops();
+    for entry in &scenario.beside {
+        for (from, to) in scenario.topology.crossings() {
+            let ahead: Vec<LinkId> = (from..to).map(LinkId).collect();
+            let back: Vec<LinkId> = (from..to).rev().map(|hop| LinkId(hops + hop)).collect();
+            let ways = if entry.reverse { (&*back, &*ahead) } else { (&*ahead, &*back) };
+            cross_flows::add(scenario, entry, &mut network, ways, flow_start(scenario))?;
         }
     }
     Ok((network, topology.bottlenecks))

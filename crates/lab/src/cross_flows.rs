@@ -2,13 +2,17 @@
 
 use firstflight::registry::{AnyController, AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{Span, Time};
+use firstflight_scenario::beside::Beside;
 use firstflight_scenario::quantity::nanos;
-use firstflight_scenario::words::Cross;
+use firstflight_scenario::words::{Cross, Often};
 use firstflight_scenario::{ByName, ControllerError, Scenario, SchemeChoice};
-use firstflight_sim::{Arrivals, Content, Ends, Flow, Gap, LinkId, Route, Traffic, Ways};
+use firstflight_sim::{
+    Application, Arrivals, Content, Ends, Flow, Gap, LinkId, LinkSpec, Network, Route, TcpSpec, Traffic, Ways,
+};
 use firstflight_tcp::Config;
 
 use crate::error::RunError;
+use crate::group::ends;
 
 /// The number of host pairs that TCP cross traffic needs: one for each bulk flow, or one for all flows that arrive during
 /// the run.
@@ -20,62 +24,134 @@ pub(crate) fn pairs(cross: Cross) -> usize {
     }
 }
 
+/// How many pairs of hosts flows that arrive have, if their round-trip times differ.
+const ARRIVING_PAIRS: u32 = 32;
+
+/// Responsive flows of the whole run start at random instants within this time from the beginning.
+pub(crate) const START_SPREAD: Span = Span::from_secs(1);
+
 /// The scheme of the flows that are not measured.
 ///
 /// # Errors
 /// A scheme or a law that the scenario's registry does not have.
-pub(crate) fn scheme(scenario: &Scenario) -> Result<SchemeChoice, RunError> {
-    let Cross::Tcp(bulk) = scenario.cross else { return Ok(SchemeChoice::slow_start()) };
+pub(crate) fn scheme(scenario: &Scenario, cross: Cross) -> Result<SchemeChoice, RunError> {
+    let Cross::Tcp(bulk) = cross else { return Ok(SchemeChoice::slow_start()) };
     let choices = scenario.registry.parse_choices(&bulk.choice()).map_err(ControllerError::Scheme)?;
     Ok(choices.into_iter().next().unwrap_or_else(SchemeChoice::slow_start))
 }
 
-/// The unresponsive traffic of a scenario, over the links of `way`.
-pub(crate) fn datagrams(scenario: &Scenario, way: &[LinkId]) -> Option<Flow<AnyScheme, AnyRestart, AnyLaw>> {
-    let traffic = match scenario.datagrams()? {
+/// The unresponsive traffic of an entry, over the links of `way`.
+pub(crate) fn datagrams(
+    scenario: &Scenario,
+    entry: &Beside,
+    way: &[LinkId],
+    origin: Time,
+) -> Option<Flow<AnyScheme, AnyRestart, AnyLaw>> {
+    let traffic = match scenario.datagrams_of(entry.cross, entry.stop.map(|stop| origin + stop))? {
         firstflight_sim::Cross::Cbr(spec) => Traffic::Cbr(spec),
         firstflight_sim::Cross::OnOff(spec) => Traffic::OnOff(spec),
     };
     Some(Flow {
         forward: way.to_vec(),
         reverse: vec![],
-        start: Time::ZERO,
+        start: entry.start.map_or(Time::ZERO, |start| origin + start),
         start_spread: Span::ZERO,
         traffic,
         muted: false,
     })
 }
 
-/// The flows of a scenario that arrive during the run, over `route`.
+/// The flows of an entry that arrive during the run, each over one of `routes`.
 #[expect(clippy::cast_precision_loss, reason = "rates and sizes are far below 2^53")]
 pub(crate) fn arrivals(
     scenario: &Scenario,
-    route: Route,
+    (entry, origin): (&Beside, Time),
+    routes: Vec<Route>,
     config: Config,
     controller: AnyController,
 ) -> Option<Arrivals<AnyScheme, AnyRestart, AnyLaw>> {
     let mss = f64::from(scenario.mss);
-    let (content, gap) = match scenario.cross {
-        Cross::Poisson { per_second, size, sizes } => {
-            let mean = size.in_bytes(u64::from(scenario.mss))?;
-            (Content::Transfer(sizes.around(mean)), 1.0 / per_second.to_f64())
+    // Mean sizes count headers of full segments. The last segment of a file is shorter, which adds under 0.04 % to web pages
+    // (20 bytes a file of 61 kB). Handshakes, ACKs and retransmissions are extra.
+    let bits = |content: Content| content.mean_bytes() * 8.0 * f64::from(scenario.packet()) / mss;
+    let (content, gap) = match entry.cross {
+        Cross::Poisson { often, size, sizes } => {
+            let content = Content::Transfer(sizes.around(size.in_bytes(u64::from(scenario.mss))?));
+            let gap = match often {
+                Often::PerSecond(number) => 1.0 / number.to_f64(),
+                Often::Load(rate) => bits(content) / rate.bps() as f64,
+            };
+            (content, gap)
         }
         Cross::Web(load) => {
-            // The mean size counts headers of full segments. The last segment of a file is shorter, which adds under 0.04 %
-            // (20 bytes a file of 61 kB). Handshakes, ACKs and retransmissions are extra.
-            let bits = Content::Page.mean_bytes() * 8.0 * f64::from(scenario.packet()) / mss;
-            (Content::Page, bits / (load.to_f64() * scenario.rate.bps() as f64))
+            let rate = scenario.rate_of(entry).bps() as f64;
+            (Content::Page, bits(Content::Page) / (load.to_f64() * rate))
         }
         Cross::None | Cross::Cbr(_) | Cross::Tcp(_) | Cross::OnOff { .. } => return None,
     };
     Some(Arrivals {
-        ways: Ways::Listed(vec![route]),
-        start: Time::ZERO,
-        stop: None,
+        ways: Ways::Listed(routes),
+        start: entry.start.map_or(Time::ZERO, |start| origin + start),
+        stop: entry.stop.map(|stop| origin + stop),
         most: None,
         until: None,
         gap: Gap::Exponential(nanos(gap)),
         content,
         mix: vec![Ends { client: config, server: config, controller }],
     })
+}
+
+/// Adds an entry of cross traffic to a network, over the links `ahead`, with ACKs over the links `back`. Instants count from
+/// `origin`. Each sender of TCP has an access link of its own, which also delays what the entry's round-trip time exceeds the
+/// path's by; its receiver is at the last router.
+///
+/// # Errors
+/// A scheme that cannot be built.
+pub(crate) fn add(
+    scenario: &Scenario,
+    entry: &Beside,
+    network: &mut Network<AnyScheme, AnyRestart, AnyLaw>,
+    (ahead, back): (&[LinkId], &[LinkId]),
+    origin: Time,
+) -> Result<(), RunError> {
+    if let Some(datagrams) = datagrams(scenario, entry, ahead, origin) {
+        network.add(datagrams);
+        return Ok(());
+    }
+    let choice = scheme(scenario, entry.cross)?;
+    let host = Scenario { rwnd: entry.rwnd.unwrap_or(scenario.rwnd), ..scenario.clone() };
+    let (config, controller) = ends(&host, &choice)?;
+    let count = match entry.cross {
+        Cross::Tcp(bulk) => bulk.flows,
+        _ if entry.rtt.is_some_and(|(least, most)| least < most) => ARRIVING_PAIRS,
+        _ => 1,
+    };
+    let mut routes = Vec::with_capacity(count as usize);
+    for index in 0..count {
+        let further = entry.rtt_of(index, count, scenario.rtt) - scenario.rtt;
+        let access = LinkId(u32::try_from(network.links.len()).unwrap_or(u32::MAX));
+        network.links.push(LinkSpec::new(Some(scenario.access_rate), further));
+        let forward = [&[access], ahead].concat();
+        routes.push(Route { forward, reverse: back.to_vec() });
+    }
+    let Cross::Tcp(_) = entry.cross else {
+        network.arrivals.extend(arrivals(scenario, (entry, origin), routes, config, controller));
+        return Ok(());
+    };
+    for route in routes {
+        network.add(Flow {
+            forward: route.forward,
+            reverse: route.reverse,
+            start: entry.start.map_or(Time::ZERO, |start| origin + start),
+            start_spread: if entry.start.is_none() { START_SPREAD } else { Span::ZERO },
+            traffic: Traffic::Tcp(Box::new(TcpSpec {
+                client: config,
+                server: config,
+                controller: controller.clone(),
+                application: entry.stop.map_or(Application::Bulk, |stop| Application::Until(origin + stop)),
+            })),
+            muted: false,
+        });
+    }
+    Ok(())
 }

@@ -32,7 +32,7 @@ impl Run<'_> {
     fn flows(&self, place: usize, ids: Range<u32>) -> impl Iterator<Item = (FlowId, FlowStats)> {
         ids.map(FlowId).filter_map(move |id| {
             let arrived = self.sim.arrived(id)?;
-            (self.group.place(arrived) == place).then_some(())?;
+            (self.group.place(arrived)? == place).then_some(())?;
             Some((id, self.sim.flow(id)?))
         })
     }
@@ -49,7 +49,9 @@ impl Run<'_> {
 
     /// The time integral of active flows from `from` to `until`, in flow-nanoseconds.
     fn active(&self, from: Time, until: Time) -> u128 {
-        let all = (0..self.sim.flow_count()).filter_map(|id| self.sim.flow(FlowId(id)));
+        let own = |id: &FlowId| self.sim.arrived(*id).and_then(|arrived| self.group.place(arrived)).is_some();
+        let ids = (0..self.sim.flow_count()).map(FlowId).filter(own);
+        let all = ids.filter_map(|id| self.sim.flow(id));
         let within = |flow: FlowStats| {
             let began = flow.started?.max(from);
             let ended = flow.ended().unwrap_or(until).min(until);

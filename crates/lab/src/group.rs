@@ -3,6 +3,7 @@
 use firstflight::registry::{AnyController, AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{Span, Time};
 use firstflight_measure::ideal::ENDLESS;
+use firstflight_scenario::population::ArrivalProcess;
 use firstflight_scenario::script::ScriptedFlow;
 use firstflight_scenario::{Scenario, SchemeChoice, controller, sender_config};
 use firstflight_sim::{Arrivals, Arrived, Content, Ends, Gap, ParkingLot, Sizes, Ways};
@@ -18,6 +19,8 @@ pub(crate) struct Group {
     pub(crate) population: String,
     /// For each flow of a script, the index of its scheme in `mix`; empty without a script.
     pub(crate) parts: Vec<usize>,
+    /// How many arrival processes have the group's flows. Those of cross traffic come after them.
+    pub(crate) processes: u32,
 }
 
 /// The groups of a scenario. A script runs once for each of `choices` if a flow has the row's scheme, and else once.
@@ -30,6 +33,7 @@ pub(crate) fn groups(scenario: &Scenario, choices: &[SchemeChoice]) -> Result<Ve
             mix: mix.to_vec(),
             population: population.to_owned(),
             parts: Vec::new(),
+            processes: processes(scenario),
         };
         let is_mixed = scenario.population.as_ref().is_some_and(|population| population.mixed);
         let alone = choices.chunks(1).map(|mix| group(mix, "only"));
@@ -71,13 +75,23 @@ fn scripted(scenario: &Scenario, row: Option<&SchemeChoice>) -> Result<Group, Ru
         None => "scripted".to_owned(),
     };
     let parts = cast.parts.iter().map(|part| part.choice).collect();
-    Ok(Group { mix: cast.choices, population, parts })
+    Ok(Group { mix: cast.choices, population, parts, processes: processes(scenario) })
+}
+
+/// How many arrival processes have the flows of a scenario.
+fn processes(scenario: &Scenario) -> u32 {
+    let each = match scenario.population.as_ref().map(|population| &population.arrivals) {
+        Some(ArrivalProcess::At(instants)) => instants.len(),
+        _ => 1,
+    };
+    u32::try_from(if scenario.script.is_empty() { each } else { scenario.script.len() }).unwrap_or(u32::MAX)
 }
 
 impl Group {
-    /// The index in the mix of the scheme of a flow.
-    pub(crate) fn place(&self, arrived: Arrived) -> usize {
-        self.parts.get(arrived.process as usize).copied().unwrap_or(arrived.choice as usize)
+    /// The index in the mix of the scheme of a flow; `None` if the flow is cross traffic.
+    pub(crate) fn place(&self, arrived: Arrived) -> Option<usize> {
+        let own = arrived.process < self.processes;
+        own.then(|| self.parts.get(arrived.process as usize).copied().unwrap_or(arrived.choice as usize))
     }
 }
 

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 
 use crate::build_network::AnySim;
 use crate::census::Census;
+use crate::cross_flows;
 use crate::error::RunError;
 use crate::flows::{Run, flow_rows, row};
 use crate::group::{Group, arrivals, ends, groups};
@@ -121,6 +122,7 @@ fn follow<'a, W: Recorder>(
     let end = Time::ZERO + scenario.limit;
     let warm = Time::ZERO + population.warm_up;
     let mut measured = 0..0;
+    let mut over = 0;
     let mut reached = Time::ZERO;
     let mut meter = Meter::new(scenario, Time::ZERO);
     meter.read(&sim, reached);
@@ -136,26 +138,38 @@ fn follow<'a, W: Recorder>(
         sim.run_on(reached);
         // Flows arrive in order. The first are in the warm-up, and the next ones are measured.
         let began = |id: u32| sim.flow(FlowId(id)).and_then(|flow| flow.started);
-        while measured.start < sim.flow_count() && began(measured.start).is_none_or(|at| at < warm) {
+        while measured.start < sim.flow_count()
+            && (began(measured.start).is_none_or(|at| at < warm) || !is_own(&sim, group, measured.start))
+        {
             measured.start += 1;
         }
         measured.end = measured.end.max(measured.start);
-        let last = measured.start.saturating_add(population.flows).min(sim.flow_count());
         let is_over = |id: u32| sim.flow(FlowId(id)).is_some_and(|flow| flow.end.is_some());
-        // `measured.end` is the first flow that is not over, or has not arrived.
-        while measured.end < last && is_over(measured.end) {
+        // `measured.end` is the first flow that is not over, or has not arrived. Cross traffic between measured flows is not
+        // counted.
+        while over < population.flows && measured.end < sim.flow_count() {
+            let own = is_own(&sim, group, measured.end);
+            if own && !is_over(measured.end) {
+                break;
+            }
+            over += u32::from(own);
             measured.end += 1;
         }
-        if scenario.is_sized() && measured.end - measured.start == population.flows {
+        if scenario.is_sized() && over == population.flows {
             break;
         }
     }
     sim.run(reached);
-    let count = sim.flow_count();
-    measured.end = measured.start.saturating_add(population.flows).min(count);
-    // A flow that begins as the run ends has sent nothing.
+    let mut count = 0;
+    measured.end = measured.start;
+    while count < population.flows && measured.end < sim.flow_count() {
+        count += u32::from(is_own(&sim, group, measured.end));
+        measured.end += 1;
+    }
+    // A flow that begins as the run ends has sent nothing. The last flow is the population's.
     let began = |id: u32| sim.flow(FlowId(id)).and_then(|flow| flow.started);
-    while measured.end > measured.start && began(measured.end - 1).is_none_or(|at| at >= reached) {
+    let is_last = |id: u32| is_own(&sim, group, id) && began(id).is_some_and(|at| at < reached);
+    while measured.end > measured.start && !is_last(measured.end - 1) {
         measured.end -= 1;
     }
     Ok(Run {
@@ -172,7 +186,12 @@ fn follow<'a, W: Recorder>(
     })
 }
 
-/// The links, and the arrival process of the flows.
+/// Whether a flow is of the population, and not of cross traffic.
+fn is_own<W: Recorder>(sim: &AnySim<W>, group: &Group, id: u32) -> bool {
+    sim.arrived(FlowId(id)).and_then(|arrived| group.place(arrived)).is_some()
+}
+
+/// The links, the arrival processes of the flows, and cross traffic.
 fn network(
     scenario: &Scenario,
     population: &Population,
@@ -195,10 +214,27 @@ fn network(
         }
     }
     let mut network = Network::new(links);
-    if !group.parts.is_empty() {
-        network.arrivals = arrivals(scenario, group, &lot)?;
-        return Ok(network);
+    network.arrivals = match group.parts.as_slice() {
+        [] => drawn(scenario, population, hosts, group, &lot)?,
+        _ => arrivals(scenario, group, &lot)?,
+    };
+    let onward: Vec<LinkId> = (0..hosts.hops).map(LinkId).collect();
+    let back: Vec<LinkId> = (0..hosts.hops).rev().map(|hop| LinkId(hosts.hops + hop)).collect();
+    for entry in &scenario.beside {
+        let ways = if entry.reverse { (&*back, &*onward) } else { (&*onward, &*back) };
+        cross_flows::add(scenario, entry, &mut network, ways, Time::ZERO)?;
     }
+    Ok(network)
+}
+
+/// The arrival processes of flows that are not said one by one.
+fn drawn(
+    scenario: &Scenario,
+    population: &Population,
+    hosts: Hosts,
+    group: &Group,
+    lot: &ParkingLot,
+) -> Result<Vec<Arrivals<AnyScheme, AnyRestart, AnyLaw>>, RunError> {
     let ends = |choice: &SchemeChoice| {
         let (config, controller) = ends(scenario, choice)?;
         Ok(Ends { client: config, server: config, controller })
@@ -218,8 +254,7 @@ fn network(
             mix: group.mix.iter().map(ends).collect::<Result<_, RunError>>()?,
         })
     };
-    network.arrivals = processes(population).into_iter().map(process).collect::<Result<_, RunError>>()?;
-    Ok(network)
+    processes(population).into_iter().map(process).collect()
 }
 
 /// The arrival processes of a population: when each begins, the time between its arrivals, and how many come at most. Listed

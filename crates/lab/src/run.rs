@@ -4,7 +4,7 @@ use firstflight::{Span, Time};
 use firstflight_measure::{CrossTotals, Evidence, Hop, IdealSender, RouterAnswers, Tap, Windows};
 use firstflight_scenario::words::Cross;
 use firstflight_scenario::{Goal, Scenario, SchemeChoice};
-use firstflight_sim::{FlowId, FlowStats, LinkId, Recorder, Sim, Stop, Traffic};
+use firstflight_sim::{Application, FlowId, FlowStats, LinkId, Recorder, Sim, Stop, Traffic};
 
 use crate::build_network::{AnyNetwork, AnySim, RunNetwork, clients, flow_start, flows, measured};
 use crate::error::RunError;
@@ -162,12 +162,17 @@ pub fn run_without(
 ) -> Result<Without, RunError> {
     let mut built = RunNetwork::new(scenario, None)?;
     measured(scenario).for_each(|flow| built.network.mute(flow));
-    if matches!(scenario.cross, Cross::OnOff { .. }) {
+    if has_on_off(scenario) {
         let sim = Sim::new(&built.network, seed, built.surroundings())?;
         return count(sim, &built, scenario, ends, &Surroundings::offers, interrupted);
     }
     let sim = Sim::new(&built.network, seed, ())?;
     count(sim, &built, scenario, ends, &|()| &[], interrupted)
+}
+
+/// Whether an on/off source is among the cross traffic.
+pub(crate) fn has_on_off(scenario: &Scenario) -> bool {
+    scenario.traffic().any(|entry| matches!(entry.cross, Cross::OnOff { .. }))
 }
 
 /// Whether the flow has a size, of the transfer or of each reply.
@@ -193,7 +198,7 @@ pub(crate) fn count<W: Recorder>(
         advance(&mut sim, end, interrupted)?;
         totals.push(cross_totals(&sim, clients));
     }
-    if !scenario.cross.varies() || scenario.rounds.is_some() {
+    if !scenario.varies() || scenario.rounds.is_some() {
         return Ok(Without { totals, ideal: None });
     }
     let sender = scenario.ideal_sender();
@@ -287,23 +292,34 @@ fn hop<W: Recorder>(
     offers: &[(u64, FlowId, u64)],
 ) -> Hop {
     let mut hop = Hop { delay: delay_of(network, link), ..Hop::default() };
+    let mut sources: Vec<Vec<(u64, u64)>> = Vec::new();
     for id in others(sim, clients) {
         let way = sim.way(id).unwrap_or_default();
         let Some(place) = way.iter().position(|one| *one == link) else { continue };
         // The propagation delay from the source to this link.
         let before: u64 = way[..place].iter().map(|link| delay_of(network, *link).nanos()).sum();
-        match network.flows.get(id.0 as usize).map(|flow| &flow.traffic) {
-            Some(Traffic::Cbr(cbr)) => hop.constant += cbr.rate.bps(),
-            Some(Traffic::OnOff(_)) => {
-                let own = offers.iter().filter(|(_, flow, _)| *flow == id);
-                hop.offered.extend(own.map(|(at, _, bps)| (at.saturating_add(before), *bps)));
+        let own = network.flows.get(id.0 as usize);
+        match own.map(|flow| (&flow.traffic, flow.start)) {
+            Some((Traffic::Cbr(cbr), Time::ZERO)) if cbr.stop.is_none() => hop.constant += cbr.rate.bps(),
+            Some((Traffic::Cbr(cbr), start)) => {
+                let stop = cbr.stop.map(|stop| (stop.nanos().saturating_add(before), 0));
+                let begins = (start.nanos().saturating_add(before), cbr.rate.bps());
+                sources.push(std::iter::once(begins).chain(stop).collect());
             }
             // It is the measured flow, never one of the others.
-            Some(Traffic::Probe(_)) => {}
-            // A bulk transfer takes its share until the end of the run. If an aborted one were left out, each scheme of a
-            // race would have another ideal.
-            Some(Traffic::Tcp(_)) => {
-                let life = |flow: FlowStats| Some((flow.started?.nanos(), None));
+            Some((Traffic::Probe(_), _)) => {}
+            Some((Traffic::OnOff(_), _)) => {
+                let own = offers.iter().filter(|(_, flow, _)| *flow == id);
+                sources.push(own.map(|(at, _, bps)| (at.saturating_add(before), *bps)).collect());
+            }
+            // A bulk transfer takes its share until its stop, or the end of the run. If an aborted one were left out, each
+            // scheme of a race would have another ideal.
+            Some((Traffic::Tcp(spec), _)) => {
+                let stop = match spec.application {
+                    Application::Until(stop) => Some(stop.nanos()),
+                    _ => None,
+                };
+                let life = |flow: FlowStats| Some((flow.started?.nanos(), stop));
                 hop.lives.extend(sim.flow(id).and_then(life));
             }
             None => {
@@ -312,7 +328,32 @@ fn hop<W: Recorder>(
             }
         }
     }
+    hop.offered = summed(&sources);
     hop
+}
+
+/// The rates of several sources together, as steps.
+fn summed(sources: &[Vec<(u64, u64)>]) -> Vec<(u64, u64)> {
+    if let [one] = sources {
+        return one.clone();
+    }
+    let steps = |(source, steps): (usize, &Vec<(u64, u64)>)| {
+        steps.iter().map(move |(at, bps)| (*at, source, *bps)).collect::<Vec<_>>()
+    };
+    let mut all: Vec<(u64, usize, u64)> = sources.iter().enumerate().flat_map(steps).collect();
+    all.sort_by_key(|(at, ..)| *at);
+    let mut now = vec![0u64; sources.len()];
+    let mut total = 0u64;
+    let mut together: Vec<(u64, u64)> = Vec::with_capacity(all.len());
+    for (at, source, bps) in all {
+        total = total - now[source] + bps;
+        now[source] = bps;
+        match together.last_mut() {
+            Some(last) if last.0 == at => last.1 = total,
+            _ => together.push((at, total)),
+        }
+    }
+    together
 }
 
 /// The routers' answers to requests for a rate, summed; `None` if no router takes part.

@@ -2,7 +2,6 @@
 //! with which they are compared.
 
 use firstflight_measure::{CrossTotals, Row, add_harm, row, set_ideal};
-use firstflight_scenario::words::Cross;
 use firstflight_scenario::{Scenario, SchemeChoice};
 
 use crate::buffer_pool::BufferPool;
@@ -95,7 +94,7 @@ pub(crate) fn without(
     warm_up: Option<WarmUp>,
     how: &How<'_>,
 ) -> Result<Compared, RunError> {
-    if scenario.cross == Cross::None || ends.is_empty() {
+    if !scenario.has_cross() || ends.is_empty() {
         return Ok(Compared::default());
     }
     ends.sort_unstable();

@@ -177,6 +177,9 @@ impl Sweep {
 /// traffic, a constant rate, or endless flows. `None` otherwise.
 fn steady_ideal(scenario: &Scenario) -> Option<Span> {
     let alone = Hop { delay: scenario.rtt - scenario.reverse_delay(), ..Hop::default() };
+    if scenario.beside.iter().any(|entry| !entry.reverse) {
+        return None;
+    }
     let hop = match scenario.cross {
         Cross::None => alone,
         Cross::Cbr(rate) => Hop { constant: rate.bps(), ..alone },

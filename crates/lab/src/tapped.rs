@@ -81,7 +81,8 @@ fn index(side: Role) -> usize {
 
 impl Recorder for TappedFlows<'_> {
     fn flow_arrived(&mut self, _: Time, flow: FlowId, arrived: Arrived, forward: &[LinkId]) {
-        let Some(choice) = self.group.mix.get(self.group.place(arrived)) else { return };
+        let place = self.group.place(arrived);
+        let Some(choice) = place.and_then(|place| self.group.mix.get(place)) else { return };
         let (group, population) = (self.place, self.group.population.as_str());
         let made = (self.make)(PopulationFlow { choice, group, population, seed: self.seed, flow: flow.0 });
         match made {

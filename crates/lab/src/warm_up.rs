@@ -6,6 +6,7 @@
 //! [`crate::run_without`], which share nothing.
 
 use firstflight::Time;
+use firstflight_scenario::beside::Beside;
 use firstflight_scenario::words::Cross;
 use firstflight_scenario::{Scenario, SchemeChoice, asks_routers};
 use firstflight_sim::{Sim, Traffic};
@@ -13,7 +14,7 @@ use firstflight_sim::{Sim, Traffic};
 use crate::build_network::{AnySim, RunNetwork, measured};
 use crate::error::RunError;
 use crate::observe::{Surroundings, Watching};
-use crate::run::{Outcome, Without, advance, count, measure};
+use crate::run::{Outcome, Without, advance, count, has_on_off, measure};
 
 /// A network in the state just before the measured flow begins.
 #[derive(Clone)]
@@ -30,10 +31,10 @@ impl WarmUp {
         seed: u64,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Option<Self>, RunError> {
-        match scenario.cross {
-            // The flow begins at once, or so early that a clone saves nothing.
-            Cross::None | Cross::Cbr(_) => return Ok(None),
-            Cross::Tcp(_) | Cross::OnOff { .. } | Cross::Poisson { .. } | Cross::Web(_) => {}
+        // Without others the flow begins at once, and beside constant rates so early that a clone saves nothing.
+        let takes_long = |entry: Beside| entry.start.is_none() && !matches!(entry.cross, Cross::Cbr(_));
+        if !scenario.traffic().any(takes_long) {
+            return Ok(None);
         }
         // The other flows restart by the scenario's policy. If they ask routers, routers change the traffic.
         let asking = choices.iter().find(|choice| asks_routers(scenario, choice));
@@ -86,7 +87,7 @@ impl WarmUp {
         for id in measured(scenario) {
             sim.mute(id)?;
         }
-        if matches!(scenario.cross, Cross::OnOff { .. }) {
+        if has_on_off(scenario) {
             return count(sim, &built, scenario, ends, &Surroundings::offers, interrupted);
         }
         count(sim.watched_by(|_| ()), &built, scenario, ends, &|()| &[], interrupted)

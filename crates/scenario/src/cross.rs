@@ -32,8 +32,8 @@ pub enum Cross {
     },
     /// TCP transfers that arrive as a Poisson process.
     Poisson {
-        /// The mean number of arrivals a second.
-        per_second: Decimal,
+        /// How many arrive.
+        often: Often,
         /// The mean size, in payload bytes or full segments.
         size: Amount,
         /// The distribution of sizes.
@@ -41,6 +41,15 @@ pub enum Cross {
     },
     /// Web pages that arrive as a Poisson process and offer this share of the bottleneck's rate.
     Web(Decimal),
+}
+
+/// How many transfers arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Often {
+    /// So many a second in the mean.
+    PerSecond(Decimal),
+    /// So many that their packets are this rate of IP bits a second in the mean, retransmissions not counted.
+    Load(Rate),
 }
 
 /// The distribution of sizes around their mean.
@@ -90,12 +99,20 @@ impl Cross {
                 let (on, off) = (quantity::humane_span(*on), quantity::humane_span(*off));
                 format!("{} across for {on}, then none for {off}, in the mean", quantity::humane_rate(*rate))
             }
-            Self::Poisson { per_second, size, .. } => {
+            Self::Poisson { often, size, .. } => {
                 let size = match size {
                     Amount::Packets(number) => format!("{number} packets"),
                     Amount::Bytes(bytes) => quantity::humane_bytes(*bytes),
                 };
-                format!("{per_second} TCP transfers a second of {size} across, in the mean")
+                match often {
+                    Often::PerSecond(number) => {
+                        format!("{number} TCP transfers a second of {size} across, in the mean")
+                    }
+                    Often::Load(rate) => {
+                        let rate = quantity::humane_rate(*rate);
+                        format!("{rate} of TCP transfers of {size} across, in the mean")
+                    }
+                }
             }
             Self::Web(load) => format!("web pages across that offer {} of the rate", load.in_percent()),
         }
@@ -112,8 +129,17 @@ impl fmt::Display for Cross {
                 write!(f, "onoff:{},{},{}", show_rate(*rate), show_span(*on), show_span(*off))?;
                 pareto.map_or(Ok(()), |shape| write!(f, ",pareto={shape}"))
             }
-            Self::Poisson { per_second, size, sizes } => write!(f, "poisson:{per_second},{size},{sizes}"),
+            Self::Poisson { often, size, sizes } => write!(f, "poisson:{often},{size},{sizes}"),
             Self::Web(load) => write!(f, "web:{load}"),
+        }
+    }
+}
+
+impl fmt::Display for Often {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PerSecond(number) => number.fmt(f),
+            Self::Load(rate) => f.write_str(&show_rate(*rate)),
         }
     }
 }
@@ -145,7 +171,7 @@ impl fmt::Display for SizeLaw {
 
 const CROSS: &str = "cross traffic is `none`, a constant bit rate as in `40mbit`, bulk TCP flows as in `tcp:4` (at most \
                      tcp:1000; or `…,hystart`, `…,cubic`, `…,hystart,cubic`), datagrams in periods as in `onoff:40mbit,1s,1s` (or `…,pareto=1.5`), TCP transfers a \
-                     second of a mean size as in `poisson:20,50p` (or `…,fixed`, `…,lognormal=1.3`, `…,pareto=1.5`), or \
+                     second, or a rate of them, of a mean size as in `poisson:20,50p` or `poisson:10mbit,50p` (or `…,fixed`, `…,lognormal=1.3`, `…,pareto=1.5`), or \
                      web pages that offer a share of the rate as in `web:30%`";
 
 /// Reads cross traffic: `none`, which is also a zero (`0`, `tcp:0`, `web:0%`, `poisson:0,50p`), `40mbit`, `tcp:4`,
@@ -197,10 +223,16 @@ fn poisson(text: &str, rest: &str) -> Result<Cross, QuantityError> {
         return Err(refuse(text, Why::UnknownWord, CROSS));
     }
     let size = quantity::amount(size)?;
+    if per_second.trim().ends_with("bit") {
+        let load = quantity::or_none(per_second, quantity::rate)?;
+        return Ok(load.map_or(Cross::None, |load| Cross::Poisson { often: Often::Load(load), size, sizes }));
+    }
     let per_second = quantity::number(per_second.strip_suffix("/s").unwrap_or(per_second))?;
     match per_second.floor() {
         _ if per_second.is_zero() => Ok(Cross::None),
-        Some(whole) if whole < 100_000 => Ok(Cross::Poisson { per_second, size, sizes }),
+        Some(whole) if whole < 100_000 => {
+            Ok(Cross::Poisson { often: Often::PerSecond(per_second), size, sizes })
+        }
         _ => Err(refuse(text, Why::TooLarge, CROSS)),
     }
 }
@@ -254,6 +286,7 @@ mod tests {
             "poisson:20,50p,exponential",
             "poisson:0.5,64kB,fixed",
             "poisson:20,50p,lognormal=1.318",
+            "poisson:10mbit,50p,lognormal=1.318",
             "poisson:20,50p,pareto=1.2",
             "web:0.3",
         ] {

@@ -60,7 +60,7 @@ impl Scenario {
 
     /// Whether the ideal is exact or a fair share.
     pub fn ideal_kind(&self) -> IdealKind {
-        if self.cross.is_responsive() { IdealKind::FairShare } else { IdealKind::Exact }
+        if self.is_responsive() { IdealKind::FairShare } else { IdealKind::Exact }
     }
 
     /// The criterion by which the results of a race over this scenario are compared.
@@ -76,7 +76,7 @@ impl Scenario {
     /// gets is, and matters to flows beside others alone, which start at random themselves.
     pub fn seed_changes_runs(&self) -> bool {
         let draws = |aqm: Aqm| matches!(aqm.kind, AqmKind::Red | AqmKind::Pie);
-        self.cross != Cross::None
+        self.has_cross()
             || (self.population.is_some() && self.script.is_empty())
             || !self.loss.is_zero()
             || !self.ack_loss.is_zero()
@@ -89,6 +89,9 @@ impl Scenario {
     /// The payload share of the available rate; `None` if other traffic shares the path.
     #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
     fn payload_bps(&self) -> Option<f64> {
+        if self.beside.iter().any(|entry| !entry.reverse) {
+            return None;
+        }
         let unresponsive = match self.cross {
             Cross::None => 0,
             Cross::Cbr(rate) => rate.bps(),

@@ -11,6 +11,7 @@
 //! This crate runs nothing. It uses only those values of `firstflight-sim` that describe a link, a queue or a router.
 
 mod asking;
+pub mod beside;
 pub mod bottleneck;
 pub mod bulk;
 mod by_name;

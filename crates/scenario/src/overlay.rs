@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(replaced, "idle<rounds clients<rounds");
 
         let flows = "rtt = \"40ms\"\ntopology = \"dumbbell:hosts=4\"\nflows = 20\narrivals = \"every:1s\"\n";
-        for given in [("rounds", "3"), ("cross", "5mbit"), ("ack-aggregation", "4")] {
+        for given in [("rounds", "3"), ("ack-aggregation", "4")] {
             let (scenario, _) = over(flows, &[given]);
             assert!(scenario.expect_err("flows").contains("flows exclude each other"), "{given:?}");
         }

@@ -1,5 +1,6 @@
 //! The scenario of a race: every key resolved.
 
+mod beside;
 mod endless;
 mod error;
 mod flows;
@@ -17,6 +18,7 @@ use firstflight::{Bytes, Rate, Span};
 use firstflight_sim::{Batch, PolicerSpec, RateTrace};
 use firstflight_tcp::{AckPolicy, Growth, InflightLimit, Recovery, RtoFloor, SlowStartCounts, Stack};
 
+use crate::beside::Beside;
 use crate::bottleneck::Aqm;
 use crate::population::Population;
 use crate::probing::ProbeChoice;
@@ -91,8 +93,10 @@ pub struct Scenario {
     pub ack_aggregation: Option<Batch>,
     /// Whether all TCP flows use ECN.
     pub ecn: bool,
-    /// Cross traffic.
+    /// Cross traffic beside one flow, of the whole run and in its direction.
     pub cross: Cross,
+    /// Further cross traffic; beside a population, all of it.
+    pub beside: Vec<Beside>,
     /// Payload bytes of a full segment.
     pub mss: u16,
     /// When a run ends. With rounds, the size of one reply.
@@ -194,6 +198,7 @@ impl Default for Scenario {
             ack_aggregation: None,
             ecn: false,
             cross: Cross::Cbr(Rate::from_bps(40 * MEGABIT)),
+            beside: Vec::new(),
             mss: 960,
             goal: Goal::Duration(Span::from_secs(50)),
             rounds: None,

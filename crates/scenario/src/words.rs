@@ -9,7 +9,7 @@ use firstflight_tcp::{AckPolicy, Growth, InflightLimit, Recovery, RtoFloor, Slow
 use crate::quantity::{self, Amount, QuantityError, Why, refuse};
 use crate::suggest::{Elsewhere, LAWS, RECEIVERS, RECOVERIES as OTHER_RECOVERIES, folded, meant};
 
-pub use crate::cross::{Cross, SizeLaw, cross};
+pub use crate::cross::{Cross, Often, SizeLaw, cross};
 
 /// The size of a full packet, as it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

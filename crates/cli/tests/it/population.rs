@@ -73,7 +73,6 @@ fn of_all_schemes_those_that_have_to_be_told_more_are_left_out_with_a_note() {
 fn what_makes_no_sense_is_refused_by_name() {
     let refuse = |more: &[&str]| refused(&[&PATH[..], more].concat());
     assert!(refuse(&["--report", "x.html"]).contains("--report: it is of one measured flow"));
-    assert!(refuse(&["--cross", "1mbit"]).contains("cross: it and flows exclude each other"));
     assert!(refuse(&["--rounds", "3"]).contains("rounds: it and flows exclude each other"));
     assert!(refuse(&["--ack-aggregation", "4"]).contains("share the links between hosts"));
     assert!(refuse(&["--arrivals", "poisson"]).contains("`poisson:20`"));

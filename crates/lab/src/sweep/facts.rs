@@ -80,6 +80,11 @@ impl PathFacts {
             }
             other => (other.to_string().split(':').next().unwrap_or_default().to_owned(), None),
         };
+        let (kind, share) = match &*scenario.beside {
+            [] => (kind, share),
+            [one] if scenario.cross == Cross::None => (one.to_string(), None),
+            _ => ("several".to_owned(), None),
+        };
         let share =
             share.or(if let Cross::Web(load) = scenario.cross { Some(Decimal::to_f64(load)) } else { None });
         let size = if let Goal::Size(bytes) = scenario.goal { Some(bytes.get()) } else { None };
@@ -88,9 +93,9 @@ impl PathFacts {
             path_rate_bps: rate,
             path_trace_least_bps: lowest(scenario.rate_trace.as_ref()).map(|lowest| lowest.bps() as f64),
             path_policer_bps: scenario.policer.map(|policer| policer.rate.bps() as f64),
-            path_crossings: match scenario.cross {
-                Cross::None => 0,
-                _ => u32::try_from(scenario.topology.crossings().len()).unwrap_or(u32::MAX),
+            path_crossings: match scenario.has_cross() {
+                false => 0,
+                true => u32::try_from(scenario.topology.crossings().len()).unwrap_or(u32::MAX),
             },
             path_rtt_s: rtt,
             path_bdp_packets: bdp / packet,

@@ -1,5 +1,6 @@
 //! Races, runs and populations on their paths: the results, and the laws that every run keeps.
 
+mod beside;
 mod golden;
 mod ideal;
 mod keys;

@@ -4,6 +4,7 @@ use firstflight::Span;
 
 use super::read::{self, put, set};
 use super::row::{Exclusion, Heading, Key, Need, row};
+use crate::beside;
 use crate::bottleneck::{self, show_ack_aggregation, show_policer, show_queue, show_rate_trace};
 use crate::kind::Kind;
 use crate::population::{self, Population};
@@ -104,15 +105,27 @@ pub(super) const KEYS: &[Key] = &[
         name: "cross",
         kind: Kind::Text("TRAFFIC"),
         brief: "Cross traffic: 40mbit, tcp:4, web:30% [none]",
-        help: "Cross traffic: none, a CBR rate, tcp:N[,SCHEME][,LAW], onoff:RATE,ON,OFF, poisson:PER-SECOND,SIZE or web:LOAD",
+        help: "Cross traffic: none, a CBR rate, tcp:N[,SCHEME][,LAW], onoff:RATE,ON,OFF, poisson:PER-SECOND,SIZE, \
+               poisson:RATE,SIZE or web:LOAD, with start=TIME, stop=TIME, way=reverse, rtt=TIME[..TIME], rwnd=SIZE; given again, \
+               or behind a `;`, another",
         default: Some("none"),
         built_in: Some("40mbit"),
-        examples: &["5mbit", "tcp:3", "tcp:2,hystart,cubic", "onoff:40mbit,1s,1s,pareto=1.5"],
-        excludes: &[never("flows", "the flows are all the traffic that there is")],
+        examples: &[
+            "5mbit",
+            "tcp:3",
+            "tcp:2,hystart,cubic",
+            "onoff:40mbit,1s,1s,pareto=1.5",
+            "5mbit;tcp:1,start=2s,stop=5s,way=reverse",
+        ],
         real: true,
+        repeats: true,
         place: 4,
-        parse: |options, text| set(&mut options.cross, words::cross(options.registry, text)),
-        show: |path| Some(path.cross.to_string()),
+        parse: |options, text| {
+            let (steady, others) = beside::entries(options.registry, text)?;
+            (options.cross, options.plain.beside) = (Some(steady), others);
+            Ok(())
+        },
+        show: |path| Some(beside::show(path.cross, &path.beside)),
         ..PATH
     },
     Key {

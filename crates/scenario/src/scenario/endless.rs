@@ -37,34 +37,18 @@ impl Scenario {
             _ => {}
         }
         let fastest = highest(self.rate_trace.as_ref()).map_or(self.rate, |highest| highest.max(self.rate));
-        self.turns_no_faster_than_packets(fastest)?;
-        self.offers_no_flood(fastest)
-    }
-
-    /// Refuses datagrams that arrive more than a thousand times as fast as the bottleneck sends. Nearly all of them would
-    /// be dropped, and each would be simulated.
-    fn offers_no_flood(&self, fastest: Rate) -> Result<(), ScenarioError> {
-        let offered = match self.cross {
-            Cross::Cbr(rate) => rate,
-            Cross::OnOff { rate, on, off, .. } => {
-                let cycle = u128::from((on + off).nanos()).max(1);
-                let mean = u128::from(rate.bps()) * u128::from(on.nanos()) / cycle;
-                u64::try_from(mean).map_or(rate, Rate::from_bps)
-            }
-            _ => return Ok(()),
-        };
-        if offered.bps() <= fastest.bps().saturating_mul(MOST_TIMES) {
-            return Ok(());
-        }
-        let (offered, fastest) = (show_rate(offered), show_rate(fastest));
-        Err(ScenarioFault::Flood { offered, times: MOST_TIMES, fastest }.of("cross"))
+        self.traffic().try_for_each(|entry| {
+            let fastest = if entry.reverse { self.rate_of(&entry) } else { fastest };
+            self.turns_no_faster_than_packets(entry.cross, fastest)?;
+            offers_no_flood(entry.cross, fastest)
+        })
     }
 
     /// Refuses on-off traffic that is too fast. A source whose period is shorter than one of its packets sends none in most
     /// periods. A queue cannot tell a period shorter than one packet at the bottleneck from the mean. Each switch is an
     /// event of the simulation.
-    fn turns_no_faster_than_packets(&self, fastest: Rate) -> Result<(), ScenarioError> {
-        let Cross::OnOff { rate, on, off, pareto } = self.cross else { return Ok(()) };
+    fn turns_no_faster_than_packets(&self, cross: Cross, fastest: Rate) -> Result<(), ScenarioError> {
+        let Cross::OnOff { rate, on, off, pareto } = cross else { return Ok(()) };
         let packet = fastest.min(rate).time_for(Bytes::new(u64::from(self.packet())));
         // For a Pareto distribution the least period must be long enough, because most periods are close to it.
         let share = pareto.map_or(1.0, |shape| 1.0 - 1.0 / shape.to_f64());
@@ -82,6 +66,25 @@ impl Scenario {
         let of = if pareto.is_some() { "at the least of its distribution" } else { "in the mean" };
         Err(ScenarioFault::TurnsTooOften { turn, of, packet: show_span(packet) }.of("cross"))
     }
+}
+
+/// Refuses datagrams that arrive more than a thousand times as fast as the bottleneck sends. Nearly all of them would
+/// be dropped, and each would be simulated.
+fn offers_no_flood(cross: Cross, fastest: Rate) -> Result<(), ScenarioError> {
+    let offered = match cross {
+        Cross::Cbr(rate) => rate,
+        Cross::OnOff { rate, on, off, .. } => {
+            let cycle = u128::from((on + off).nanos()).max(1);
+            let mean = u128::from(rate.bps()) * u128::from(on.nanos()) / cycle;
+            u64::try_from(mean).map_or(rate, Rate::from_bps)
+        }
+        _ => return Ok(()),
+    };
+    if offered.bps() <= fastest.bps().saturating_mul(MOST_TIMES) {
+        return Ok(());
+    }
+    let (offered, fastest) = (show_rate(offered), show_rate(fastest));
+    Err(ScenarioFault::Flood { offered, times: MOST_TIMES, fastest }.of("cross"))
 }
 
 #[cfg(test)]

@@ -38,6 +38,14 @@ pub enum ScenarioFault {
         /// The longest time that a run lasts.
         limit: String,
     },
+    /// An entry of cross traffic that is impossible on this path.
+    #[error("`{entry}`: {fault}")]
+    OfEntry {
+        /// The entry.
+        entry: String,
+        /// What is wrong with it, and what is allowed.
+        fault: String,
+    },
     /// A key without another key that it needs.
     #[error("{0}")]
     Needs(&'static str),

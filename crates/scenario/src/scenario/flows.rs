@@ -182,7 +182,6 @@ mod tests {
                 vec![("arrivals", "at:1s,2s"), ("flows", "3")],
                 "flows: 3 are more than the 2 that arrivals lists",
             ),
-            (vec![("arrivals", "at:1s"), ("cross", "1mbit")], "cross: it and flows exclude each other"),
             (vec![("arrivals", "at:1s"), ("rounds", "2")], "rounds: it and flows exclude each other"),
         ] {
             let error = resolve(&given).expect_err("refused");

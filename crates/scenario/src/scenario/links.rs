@@ -1,6 +1,6 @@
 //! The links of the path, and the unresponsive traffic on them, as the simulator specifies them.
 
-use firstflight::Span;
+use firstflight::{Span, Time};
 use firstflight_sim::{Approval, CbrSpec, OnOffSpec, PathSpec, Periods, Probability, QueueLimit};
 
 use super::Scenario;
@@ -58,12 +58,17 @@ impl Scenario {
 
     /// The unresponsive cross traffic: datagrams that no host answers. `None` if there is none, or if it responds.
     pub fn datagrams(&self) -> Option<firstflight_sim::Cross> {
+        self.datagrams_of(self.cross, None)
+    }
+
+    /// The datagrams of such traffic, of which none leaves at `stop` or later.
+    pub fn datagrams_of(&self, cross: Cross, stop: Option<Time>) -> Option<firstflight_sim::Cross> {
         let packet = self.packet();
-        match self.cross {
-            Cross::Cbr(rate) => Some(firstflight_sim::Cross::Cbr(CbrSpec { rate, packet, stop: None })),
+        match cross {
+            Cross::Cbr(rate) => Some(firstflight_sim::Cross::Cbr(CbrSpec { rate, packet, stop })),
             Cross::OnOff { rate, on, off, pareto } => {
                 let periods = pareto.map_or(Periods::Exponential, |shape| Periods::Pareto(shape.to_f64()));
-                let spec = OnOffSpec { rate, packet, on, off, periods, stop: None };
+                let spec = OnOffSpec { rate, packet, on, off, periods, stop };
                 Some(firstflight_sim::Cross::OnOff(spec))
             }
             Cross::None | Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Web(_) => None,

@@ -8,6 +8,7 @@ use super::{
     Goal, LARGEST_RWND, LIMIT, MEGABIT, Rounds, Scenario, ScenarioError, ScenarioFault, Writes, highest,
     writing,
 };
+use crate::beside::Beside;
 use crate::keys::{Exclusion, Key, LIMIT_AND_DURATION, key, keys};
 use crate::options::Options;
 use crate::quantity::{Amount, Decimal, QueueSize, show_bytes, show_rate, show_span};
@@ -116,7 +117,11 @@ impl Scenario {
             rate,
             rtt: options.rtt.unwrap_or(base.rtt),
             queue: options.queue.unwrap_or(unset.queue),
-            cross: options.cross.unwrap_or(if population.is_some() { Cross::None } else { unset.cross }),
+            cross: if population.is_some() { Cross::None } else { options.cross.unwrap_or(unset.cross) },
+            beside: match options.cross.filter(|cross| population.is_some() && *cross != Cross::None) {
+                Some(steady) => [&[Beside::steady(steady)], &*plain.beside].concat(),
+                None => plain.beside.clone(),
+            },
             mss,
             goal,
             rounds,
@@ -206,6 +211,7 @@ impl Scenario {
         }
         self.ends()?;
         self.check_script()?;
+        self.check_beside()?;
         self.begins_before_the_end()?;
         self.check_stack()?;
         if let Some(late) = self.windows.iter().find(|window| window.until > self.limit) {

@@ -113,7 +113,7 @@ impl Scenario {
         };
         let kind = self.aqm.map_or("drop-tail", |aqm| aqm.kind.title());
         let marks = if self.ecn && self.aqm.is_some_and(|aqm| aqm.ecn) { " that marks" } else { "" };
-        let cross = self.topology.describe_cross(&self.cross.describe());
+        let cross = self.describe_traffic();
         let hops = self.topology.describe();
         let goal = match self.goal {
             _ if let Some(probe) = self.probe => probe.describe(),

@@ -1,0 +1,251 @@
+//! Cross traffic with a start, a stop, a direction or ends of its own: the entries of the key `cross`.
+
+use std::fmt;
+
+use firstflight::registry::Registry;
+use firstflight::{Bytes, Span};
+
+use crate::cross::{Cross, cross};
+use crate::population::{instant, show_instant};
+use crate::quantity::{self, QuantityError, Why, humane_span, refuse, show_bytes, show_span};
+
+/// An entry of cross traffic. Its instants count from the SYN of the measured flow; with a population, from the beginning of the
+/// run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beside {
+    /// What it is.
+    pub cross: Cross,
+    /// When it begins; `None` for the beginning of the run, before the measured flow.
+    pub start: Option<Span>,
+    /// When it ends: no datagram leaves and no transfer begins from then on, and bulk TCP flows stop writing.
+    pub stop: Option<Span>,
+    /// Whether it goes the other way, against the data of the measured flow.
+    pub reverse: bool,
+    /// The base round-trip times of TCP traffic: the shortest and the longest; `None` for the path's.
+    pub rtt: Option<(Span, Span)>,
+    /// The receive buffer of TCP traffic; `None` for the scenario's.
+    pub rwnd: Option<Bytes>,
+}
+
+/// What an entry says beside its traffic, in the order in which it is shown.
+const WORDS: [&str; 5] = ["start", "stop", "way", "rtt", "rwnd"];
+
+/// The most entries.
+const MOST: usize = 100;
+
+const ENTRY: &str = "an entry of cross traffic is its traffic and any of start=TIME, stop=TIME, way=forward or way=reverse, and \
+                     for TCP rtt=TIME or rtt=TIME..TIME and rwnd=SIZE, as in `40mbit,start=600ms,stop=5s`; several have a `;` \
+                     between them, at most 100";
+
+impl Beside {
+    /// Traffic of the whole run in the direction of the measured flow.
+    pub const fn steady(cross: Cross) -> Self {
+        Self { cross, start: None, stop: None, reverse: false, rtt: None, rwnd: None }
+    }
+
+    /// The base round-trip time of the `index`-th of `count` hosts: equal steps between the shortest and the longest; `path` where
+    /// the entry has none.
+    pub fn rtt_of(&self, index: u32, count: u32, path: Span) -> Span {
+        let (least, most) = self.rtt.unwrap_or((path, path));
+        let step = u128::from((most - least).nanos()) * (2 * u128::from(index) + 1);
+        let step = step / (2 * u128::from(count.max(1)));
+        least + Span::from_nanos(u64::try_from(step).unwrap_or(0))
+    }
+
+    /// The entry in words, for titles.
+    pub(crate) fn describe(&self) -> String {
+        let mut words = self.cross.describe();
+        if self.reverse {
+            words = words.replacen(" across", " against it", 1);
+        }
+        let from = self.start.map(|at| format!(" from {}", humane_span(at)));
+        let until = self.stop.map(|at| format!(" until {}", humane_span(at)));
+        let rtt = self.rtt.map(|(least, most)| match least == most {
+            true => format!(" with a base RTT of {}", humane_span(least)),
+            false => format!(" with base RTTs of {} to {}", humane_span(least), humane_span(most)),
+        });
+        let rwnd = self.rwnd.map(|rwnd| format!(" and receive buffers of {}", quantity::humane_bytes(rwnd)));
+        [from, until, rtt, rwnd].into_iter().flatten().fold(words, |words, more| words + &more)
+    }
+
+    fn set(&mut self, name: &str, text: &str) -> Result<(), QuantityError> {
+        match name {
+            "start" => self.start = Some(instant(text)?),
+            "stop" => self.stop = Some(quantity::span(text)?),
+            "way" => {
+                self.reverse = match text {
+                    "forward" => false,
+                    "reverse" => true,
+                    _ => return Err(refuse(text, Why::UnknownWord, "a way is `forward` or `reverse`")),
+                };
+            }
+            "rtt" => {
+                let (least, most) = text.split_once("..").unwrap_or((text, text));
+                let (least, most) = (quantity::span(least)?, quantity::span(most)?);
+                if least > most {
+                    return Err(refuse(
+                        text,
+                        Why::OutOfRange,
+                        "the shortest comes first, as in `rtt=50ms..200ms`",
+                    ));
+                }
+                self.rtt = Some((least, most));
+            }
+            _ => self.rwnd = Some(quantity::bytes(text)?),
+        }
+        Ok(())
+    }
+
+    /// Refuses words that do not go together.
+    fn check(&self, text: &str) -> Result<(), QuantityError> {
+        let is_datagrams = matches!(self.cross, Cross::None | Cross::Cbr(_) | Cross::OnOff { .. });
+        if is_datagrams && (self.rtt.is_some() || self.rwnd.is_some()) {
+            return Err(refuse(
+                text,
+                Why::Conflict,
+                "rtt and rwnd are of TCP traffic, and nobody answers datagrams",
+            ));
+        }
+        let start = self.start.unwrap_or(Span::ZERO);
+        match self.stop.filter(|stop| *stop <= start) {
+            Some(stop) => {
+                let after = format!("traffic that starts at {} stops after that", show_instant(start));
+                Err(refuse(&show_span(stop), Why::OutOfRange, after))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Beside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.cross.fmt(f)?;
+        let rtt = |(least, most)| match least == most {
+            true => show_span(least),
+            false => format!("{}..{}", show_span(least), show_span(most)),
+        };
+        let items = [
+            ("start", self.start.map(show_instant)),
+            ("stop", self.stop.map(show_span)),
+            ("way", self.reverse.then(|| "reverse".to_owned())),
+            ("rtt", self.rtt.map(rtt)),
+            ("rwnd", self.rwnd.map(show_bytes)),
+        ];
+        items
+            .into_iter()
+            .filter_map(|(name, text)| Some((name, text?)))
+            .try_for_each(|(name, text)| write!(f, ",{name}={text}"))
+    }
+}
+
+/// Reads the key `cross`: the traffic of the whole run in the direction of the measured flow that is said first, and all other
+/// entries.
+///
+/// # Errors
+/// Traffic or a word that cannot be read, a word said twice, a stop that is not after the start, or too many entries.
+pub(crate) fn entries(registry: Registry, text: &str) -> Result<(Cross, Vec<Beside>), QuantityError> {
+    let count = text.split(';').count();
+    if count > MOST {
+        return Err(refuse(&format!("{count} entries"), Why::TooLarge, ENTRY));
+    }
+    let mut steady = Cross::None;
+    let mut others = Vec::new();
+    for text in text.split(';') {
+        let entry = entry(registry, text)?;
+        match entry.cross {
+            Cross::None => {}
+            found if steady == Cross::None && entry == Beside::steady(found) => steady = found,
+            _ => others.push(entry),
+        }
+    }
+    Ok((steady, others))
+}
+
+/// Entries as the key `cross` has them.
+pub(crate) fn show(steady: Cross, others: &[Beside]) -> String {
+    let steady = Some(steady).filter(|cross| *cross != Cross::None || others.is_empty());
+    let all = steady.map(|cross| cross.to_string()).into_iter().chain(others.iter().map(ToString::to_string));
+    all.collect::<Vec<_>>().join(";")
+}
+
+fn entry(registry: Registry, text: &str) -> Result<Beside, QuantityError> {
+    let is_word = |item: &str| item.split_once('=').is_some_and(|(name, _)| WORDS.contains(&name.trim()));
+    let (words, traffic): (Vec<&str>, Vec<&str>) = text.split(',').partition(|item| is_word(item));
+    if words.is_empty() {
+        return cross(registry, text).map(Beside::steady);
+    }
+    let mut entry = Beside::steady(cross(registry, &traffic.join(","))?);
+    let mut said: Vec<&str> = Vec::new();
+    for word in words {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        let (name, value) = (name.trim(), value.trim());
+        if said.contains(&name) {
+            return Err(refuse(word, Why::Conflict, format!("{name} is said once; {ENTRY}")));
+        }
+        said.push(name);
+        entry.set(name, value)?;
+    }
+    entry.check(text)?;
+    Ok(entry)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<(Cross, Vec<Beside>), String> {
+        entries(Registry::builtin(), text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn entries_read_back_as_what_they_show() {
+        for text in [
+            "none",
+            "40mbit",
+            "40mbit,start=600ms",
+            "40mbit;tcp:2,hystart,cubic,start=0s,stop=5s,way=reverse",
+            "onoff:40mbit,1s,1s,pareto=1.5,start=2s;web:0.3,stop=4s",
+            "poisson:50mbit,100p,pareto=1.5,rtt=50ms..200ms,rwnd=64kB",
+            "poisson:5,100p,exponential,way=reverse,rtt=50ms",
+            "tcp:1;20mbit",
+        ] {
+            let (steady, others) = read(text).expect(text);
+            assert_eq!(show(steady, &others), text);
+        }
+    }
+
+    #[test]
+    fn words_may_stand_anywhere_and_the_default_way_is_not_shown() {
+        let (steady, others) = read("start=1s,way=forward,10mbit").expect("an entry");
+        assert_eq!(show(steady, &others), "10mbit,start=1s");
+        assert_eq!(read("none,start=1s;0"), Ok((Cross::None, Vec::new())));
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_entry_is_said_in_one_line() {
+        for (text, says) in [
+            ("40mbit,strat=1s", "`40mbit,strat=1s`"),
+            ("40mbit,start=1s,start=2s", "`start=2s`"),
+            ("40mbit,start=2s,stop=2s", "`2s` is out of range; traffic that starts at 2s stops after that"),
+            ("40mbit,way=back", "`back` is not known; a way is"),
+            ("40mbit,rtt=1s", "`40mbit,rtt=1s`"),
+            ("tcp:1,rtt=2s..1s", "`2s..1s` is out of range"),
+            ("tcp:1,rwnd=0", "`0` is zero"),
+            ("start=1s", "``"),
+        ] {
+            let error = read(text).expect_err(text);
+            assert!(error.starts_with(says) && !error.contains('\n'), "{text}: {error}");
+        }
+        let many = vec!["1mbit,start=1s"; 101].join(";");
+        assert!(read(&many).expect_err("many").starts_with("`101 entries` is too large"));
+    }
+
+    #[test]
+    fn hosts_have_round_trip_times_in_equal_steps() {
+        let (_, others) = read("tcp:1,rtt=100ms..300ms").expect("an entry");
+        let of = |index| others[0].rtt_of(index, 2, Span::from_millis(1));
+        assert_eq!([of(0), of(1)], [Span::from_millis(150), Span::from_millis(250)]);
+        let plain = Beside::steady(Cross::None);
+        assert_eq!(plain.rtt_of(3, 4, Span::from_millis(7)), Span::from_millis(7));
+    }
+}
