@@ -59,7 +59,7 @@ pub fn flow_start(scenario: &Scenario) -> Time {
         _ if entry.start.is_some() => Span::ZERO,
         Cross::None => Span::ZERO,
         Cross::Cbr(_) | Cross::OnOff { .. } => measuring,
-        Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Web(_) => {
+        Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Users { .. } | Cross::Web(_) => {
             WARM_UP.max(scenario.rtt * WARM_UP_RTTS).max(measuring)
         }
     };

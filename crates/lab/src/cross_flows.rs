@@ -7,7 +7,8 @@ use firstflight_scenario::quantity::nanos;
 use firstflight_scenario::words::{Cross, Often};
 use firstflight_scenario::{ByName, ControllerError, Scenario, SchemeChoice};
 use firstflight_sim::{
-    Application, Arrivals, Content, Ends, Flow, Gap, LinkId, LinkSpec, Network, Route, TcpSpec, Traffic, Ways,
+    Application, Arrivals, Content, Ends, Flow, Gap, LinkId, LinkSpec, Network, Route, Sizes, TcpSpec,
+    Traffic, Ways,
 };
 use firstflight_tcp::Config;
 
@@ -20,7 +21,7 @@ pub(crate) fn pairs(cross: Cross) -> usize {
     match cross {
         Cross::None | Cross::Cbr(_) | Cross::OnOff { .. } => 0,
         Cross::Tcp(bulk) => bulk.flows as usize,
-        Cross::Poisson { .. } | Cross::Web(_) => 1,
+        Cross::Poisson { .. } | Cross::Users { .. } | Cross::Web(_) => 1,
     }
 }
 
@@ -61,9 +62,21 @@ pub(crate) fn datagrams(
     })
 }
 
-/// The flows of an entry that arrive during the run, each over one of `routes`.
-#[expect(clippy::cast_precision_loss, reason = "rates and sizes are far below 2^53")]
+/// The flows of an entry that arrive during the run, each over one of `routes`. Each user has a process.
 pub(crate) fn arrivals(
+    scenario: &Scenario,
+    entry: (&Beside, Time),
+    routes: Vec<Route>,
+    config: Config,
+    controller: AnyController,
+) -> Vec<Arrivals<AnyScheme, AnyRestart, AnyLaw>> {
+    let processes = if let Cross::Users { users, .. } = entry.0.cross { users as usize } else { 1 };
+    let process = process(scenario, entry, routes, config, controller);
+    process.map_or_else(Vec::new, |process| vec![process; processes])
+}
+
+#[expect(clippy::cast_precision_loss, reason = "rates and sizes are far below 2^53")]
+fn process(
     scenario: &Scenario,
     (entry, origin): (&Beside, Time),
     routes: Vec<Route>,
@@ -81,11 +94,15 @@ pub(crate) fn arrivals(
                 Often::PerSecond(number) => 1.0 / number.to_f64(),
                 Often::Load(rate) => bits(content) / rate.bps() as f64,
             };
-            (content, gap)
+            (content, Gap::Exponential(nanos(gap)))
+        }
+        Cross::Users { size, sizes, .. } => {
+            (Content::Page(sizes.around(size.in_bytes(u64::from(scenario.mss))?)), Gap::Thinking)
         }
         Cross::Web(load) => {
             let rate = scenario.rate_of(entry).bps() as f64;
-            (Content::Page, bits(Content::Page) / (load.to_f64() * rate))
+            let page = Content::Page(Sizes::Web);
+            (page, Gap::Exponential(nanos(bits(page) / (load.to_f64() * rate))))
         }
         Cross::None | Cross::Cbr(_) | Cross::Tcp(_) | Cross::OnOff { .. } => return None,
     };
@@ -95,7 +112,7 @@ pub(crate) fn arrivals(
         stop: entry.stop.map(|stop| origin + stop),
         most: None,
         until: None,
-        gap: Gap::Exponential(nanos(gap)),
+        gap,
         content,
         mix: vec![Ends { client: config, server: config, controller }],
     })

@@ -82,6 +82,7 @@ fn scripted(scenario: &Scenario, row: Option<&SchemeChoice>) -> Result<Group, Ru
 fn processes(scenario: &Scenario) -> u32 {
     let each = match scenario.population.as_ref().map(|population| &population.arrivals) {
         Some(ArrivalProcess::At(instants)) => instants.len(),
+        Some(ArrivalProcess::Users(users)) => *users as usize,
         _ => 1,
     };
     u32::try_from(if scenario.script.is_empty() { each } else { scenario.script.len() }).unwrap_or(u32::MAX)

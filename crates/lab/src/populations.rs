@@ -247,10 +247,11 @@ fn drawn(
             most,
             gap,
             until: None,
-            content: Content::Transfer(match scenario.goal {
-                Goal::Size(mean) => population.sizes.around(mean),
-                Goal::Duration(_) => Sizes::Fixed(ENDLESS),
-            }),
+            content: match (scenario.goal, gap) {
+                (Goal::Size(mean), Gap::Thinking) => Content::Page(population.sizes.around(mean)),
+                (Goal::Size(mean), _) => Content::Transfer(population.sizes.around(mean)),
+                (Goal::Duration(_), _) => Content::Transfer(Sizes::Fixed(ENDLESS)),
+            },
             mix: group.mix.iter().map(ends).collect::<Result<_, RunError>>()?,
         })
     };
@@ -258,20 +259,21 @@ fn drawn(
 }
 
 /// The arrival processes of a population: when each begins, the time between its arrivals, and how many come at most. Listed
-/// instants are a process each, of one arrival.
+/// instants are a process each, of one arrival, and so are users.
 fn processes(population: &Population) -> Vec<(Time, Gap, Option<u64>)> {
     match &population.arrivals {
         ArrivalProcess::At(instants) => {
             let one = |at: &Span| (Time::ZERO + *at, Gap::Constant(Span::from_secs(1)), Some(1));
             instants.iter().map(one).collect()
         }
+        ArrivalProcess::Users(users) => vec![(Time::ZERO, Gap::Thinking, None); *users as usize],
         by_the_clock => {
             let most = match by_the_clock {
                 ArrivalProcess::Every(gap) => {
                     let before = population.warm_up.nanos().div_ceil(gap.nanos().max(1));
                     Some(before + u64::from(population.flows))
                 }
-                ArrivalProcess::Poisson(_) | ArrivalProcess::At(_) => None,
+                ArrivalProcess::Poisson(_) | ArrivalProcess::At(_) | ArrivalProcess::Users(_) => None,
             };
             by_the_clock.gap().map(|gap| (Time::ZERO, gap, most)).into_iter().collect()
         }

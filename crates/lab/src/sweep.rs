@@ -184,7 +184,7 @@ fn steady_ideal(scenario: &Scenario) -> Option<Span> {
         Cross::None => alone,
         Cross::Cbr(rate) => Hop { constant: rate.bps(), ..alone },
         Cross::Tcp(bulk) => Hop { lives: vec![(0, None); bulk.flows as usize], ..alone },
-        Cross::OnOff { .. } | Cross::Poisson { .. } | Cross::Web(_) => return None,
+        Cross::OnOff { .. } | Cross::Poisson { .. } | Cross::Users { .. } | Cross::Web(_) => return None,
     };
     let varies = scenario.rate_trace.is_some() || scenario.rounds.is_some() || scenario.app.is_some();
     if !scenario.is_sized() || varies || scenario.topology != Topology::Single {

@@ -39,6 +39,15 @@ pub enum Cross {
         /// The distribution of sizes.
         sizes: SizeLaw,
     },
+    /// Users who ask for one web page after the other, for each file when the one before is there.
+    Users {
+        /// The number of users.
+        users: u32,
+        /// The mean size of a file, in payload bytes or full segments.
+        size: Amount,
+        /// The distribution of sizes.
+        sizes: SizeLaw,
+    },
     /// Web pages that arrive as a Poisson process and offer this share of the bottleneck's rate.
     Web(Decimal),
 }
@@ -77,7 +86,7 @@ impl Cross {
     pub const fn is_responsive(&self) -> bool {
         match self {
             Self::None | Self::Cbr(_) | Self::OnOff { .. } => false,
-            Self::Tcp(_) | Self::Poisson { .. } | Self::Web(_) => true,
+            Self::Tcp(_) | Self::Poisson { .. } | Self::Users { .. } | Self::Web(_) => true,
         }
     }
 
@@ -85,7 +94,7 @@ impl Cross {
     pub const fn varies(&self) -> bool {
         match self {
             Self::None | Self::Cbr(_) | Self::Tcp(_) => false,
-            Self::OnOff { .. } | Self::Poisson { .. } | Self::Web(_) => true,
+            Self::OnOff { .. } | Self::Poisson { .. } | Self::Users { .. } | Self::Web(_) => true,
         }
     }
 
@@ -99,11 +108,17 @@ impl Cross {
                 let (on, off) = (quantity::humane_span(*on), quantity::humane_span(*off));
                 format!("{} across for {on}, then none for {off}, in the mean", quantity::humane_rate(*rate))
             }
-            Self::Poisson { often, size, .. } => {
-                let size = match size {
-                    Amount::Packets(number) => format!("{number} packets"),
-                    Amount::Bytes(bytes) => quantity::humane_bytes(*bytes),
+            Self::Users { users, size, .. } => {
+                let size = humane_amount(*size);
+                let who = if *users == 1 {
+                    "a web user who waits".to_owned()
+                } else {
+                    format!("{users} web users who wait")
                 };
+                format!("files for {who} across, {size} in the mean")
+            }
+            Self::Poisson { often, size, .. } => {
+                let size = humane_amount(*size);
                 match often {
                     Often::PerSecond(number) => {
                         format!("{number} TCP transfers a second of {size} across, in the mean")
@@ -130,8 +145,16 @@ impl fmt::Display for Cross {
                 pareto.map_or(Ok(()), |shape| write!(f, ",pareto={shape}"))
             }
             Self::Poisson { often, size, sizes } => write!(f, "poisson:{often},{size},{sizes}"),
+            Self::Users { users, size, sizes } => write!(f, "users:{users},{size},{sizes}"),
             Self::Web(load) => write!(f, "web:{load}"),
         }
+    }
+}
+
+fn humane_amount(amount: Amount) -> String {
+    match amount {
+        Amount::Packets(number) => format!("{number} packets"),
+        Amount::Bytes(bytes) => quantity::humane_bytes(bytes),
     }
 }
 
@@ -171,7 +194,8 @@ impl fmt::Display for SizeLaw {
 
 const CROSS: &str = "cross traffic is `none`, a constant bit rate as in `40mbit`, bulk TCP flows as in `tcp:4` (at most \
                      tcp:1000; or `…,hystart`, `…,cubic`, `…,hystart,cubic`), datagrams in periods as in `onoff:40mbit,1s,1s` (or `…,pareto=1.5`), TCP transfers a \
-                     second, or a rate of them, of a mean size as in `poisson:20,50p` or `poisson:10mbit,50p` (or `…,fixed`, `…,lognormal=1.3`, `…,pareto=1.5`), or \
+                     second, or a rate of them, of a mean size as in `poisson:20,50p` or `poisson:10mbit,50p` (or `…,fixed`, `…,lognormal=1.3`, `…,pareto=1.5`), \
+                     web users who wait for files of a mean size as in `users:8,10kB` (or `…,pareto=1.1`; at most 10000), or \
                      web pages that offer a share of the rate as in `web:30%`";
 
 /// Reads cross traffic: `none`, which is also a zero (`0`, `tcp:0`, `web:0%`, `poisson:0,50p`), `40mbit`, `tcp:4`,
@@ -188,9 +212,10 @@ pub fn cross(registry: Registry, text: &str) -> Result<Cross, QuantityError> {
         }
         Some(("onoff", rest)) => on_off(text, rest),
         Some(("poisson", rest)) => poisson(text, rest),
+        Some(("users", rest)) => users(text, rest),
         Some(("web", load)) => web(load),
         Some((name, _)) => {
-            let hint = meant(name, TRAFFIC, ["tcp", "onoff", "poisson", "web"]);
+            let hint = meant(name, TRAFFIC, ["tcp", "onoff", "poisson", "users", "web"]);
             return Err(refuse(text, Why::UnknownWord, hint.unwrap_or_else(|| CROSS.to_owned())));
         }
     };
@@ -261,6 +286,26 @@ pub(crate) fn size_law(text: &str) -> Result<SizeLaw, QuantityError> {
     }
 }
 
+/// The most users.
+pub(crate) const MOST_USERS: u32 = 10_000;
+
+fn users(text: &str, rest: &str) -> Result<Cross, QuantityError> {
+    let parts: Vec<&str> = rest.split(',').collect();
+    let (users, size, law) = match *parts.as_slice() {
+        [users, size] => (users, size, None),
+        [users, size, law] => (users, size, Some(law)),
+        _ => return Err(refuse(text, Why::UnknownWord, CROSS)),
+    };
+    let sizes = law.map_or(Ok(SizeLaw::Exponential), size_law)?;
+    let size = quantity::amount(size)?;
+    match users.trim().parse::<u32>() {
+        Ok(0) => Ok(Cross::None),
+        Ok(users) if users <= MOST_USERS => Ok(Cross::Users { users, size, sizes }),
+        Ok(_) => Err(refuse(text, Why::TooLarge, CROSS)),
+        Err(_) => Err(refuse(text, Why::UnknownWord, CROSS)),
+    }
+}
+
 fn web(load: &str) -> Result<Cross, QuantityError> {
     let share = quantity::fraction(load)?;
     Ok(if share.is_zero() { Cross::None } else { Cross::Web(share) })
@@ -289,6 +334,7 @@ mod tests {
             "poisson:10mbit,50p,lognormal=1.318",
             "poisson:20,50p,pareto=1.2",
             "web:0.3",
+            "users:8,10kB,pareto=1.1",
         ] {
             assert_eq!(cross(text).expect(text).to_string(), text);
         }
@@ -297,7 +343,7 @@ mod tests {
         assert_eq!(cross("poisson:20/s,50p"), cross("poisson:20,50p,exponential"));
         assert_eq!(cross("poisson:20,50p,pareto"), cross("poisson:20,50p,pareto=1.5"));
         assert_eq!(cross("web:30%"), cross("web:0.3"));
-        for text in ["0", "0mbit", "tcp:0", "web:0", "web:0%", "poisson:0,50p"] {
+        for text in ["0", "0mbit", "tcp:0", "web:0", "web:0%", "poisson:0,50p", "users:0,10kB"] {
             assert_eq!(cross(text), Ok(Cross::None), "{text}");
         }
     }
@@ -307,6 +353,9 @@ mod tests {
         for (text, why) in [
             ("tcp:1001", Why::TooLarge),
             ("tcp:x", Why::UnknownWord),
+            ("users:x,10kB", Why::UnknownWord),
+            ("users:8", Why::UnknownWord),
+            ("users:10001,10kB", Why::TooLarge),
             ("web", Why::NoNumber),
             ("web:110%", Why::OutOfRange),
             ("0.1bit", Why::Zero),

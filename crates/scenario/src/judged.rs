@@ -95,7 +95,11 @@ impl Scenario {
         let unresponsive = match self.cross {
             Cross::None => 0,
             Cross::Cbr(rate) => rate.bps(),
-            Cross::Tcp(_) | Cross::OnOff { .. } | Cross::Poisson { .. } | Cross::Web(_) => return None,
+            Cross::Tcp(_)
+            | Cross::OnOff { .. }
+            | Cross::Poisson { .. }
+            | Cross::Users { .. }
+            | Cross::Web(_) => return None,
         };
         if self.rate_trace.is_some() || self.policer.is_some() {
             return None;

@@ -5,7 +5,7 @@ use std::fmt;
 use firstflight::{Bytes, Span};
 use firstflight_sim::Gap;
 
-use crate::cross::{SizeLaw, size_law};
+use crate::cross::{MOST_USERS, SizeLaw, size_law};
 use crate::quantity::{self, Decimal, QuantityError, Why, nanos, refuse, show_span};
 
 /// Many flows between the hosts of a topology, each measured.
@@ -41,32 +41,36 @@ pub enum ArrivalProcess {
     Poisson(Decimal),
     /// Arrivals at a fixed interval, the first at the beginning.
     Every(Span),
+    /// So many users who ask for one web page after the other, for each file when the one before is there, and think between
+    /// pages (Barford and Crovella 1998).
+    Users(u32),
     /// Arrivals at these instants, in order. An instant that stands twice has two arrivals.
     At(Vec<Span>),
 }
 
 impl ArrivalProcess {
-    /// The distribution of the time between two arrivals; `None` if the instants are listed.
+    /// The distribution of the time between two arrivals; `None` if the instants are listed, or users wait.
     pub fn gap(&self) -> Option<Gap> {
         match self {
             Self::Poisson(per_second) => Some(Gap::Exponential(nanos(1.0 / per_second.to_f64()))),
             Self::Every(span) => Some(Gap::Constant(*span)),
-            Self::At(_) => None,
+            Self::At(_) | Self::Users(_) => None,
         }
     }
 
-    /// The time from one arrival to the next in the mean, which repeats without end; zero if the instants are listed.
+    /// The time from one arrival to the next in the mean, which repeats without end; zero if the instants are
+    /// listed or users wait.
     pub(crate) fn mean_gap(&self) -> Span {
         match self.gap() {
             Some(Gap::Exponential(span) | Gap::Constant(span)) => span,
-            None => Span::ZERO,
+            Some(Gap::Thinking) | None => Span::ZERO,
         }
     }
 
     /// The latest of the listed instants; zero if none is listed.
     pub(crate) fn latest(&self) -> Span {
         match self {
-            Self::Poisson(_) | Self::Every(_) => Span::ZERO,
+            Self::Poisson(_) | Self::Every(_) | Self::Users(_) => Span::ZERO,
             Self::At(instants) => instants.last().copied().unwrap_or(Span::ZERO),
         }
     }
@@ -76,6 +80,8 @@ impl ArrivalProcess {
         match self {
             Self::Poisson(per_second) => format!("{per_second} a second in the mean"),
             Self::Every(span) => format!("one every {}", quantity::humane_span(*span)),
+            Self::Users(1) => "of a web user who waits".to_owned(),
+            Self::Users(users) => format!("of {users} web users who wait"),
             Self::At(instants) => format!("at {}", listed(instants, quantity::humane_span)),
         }
     }
@@ -86,6 +92,7 @@ impl fmt::Display for ArrivalProcess {
         match self {
             Self::Poisson(per_second) => write!(f, "poisson:{per_second}"),
             Self::Every(span) => write!(f, "every:{}", show_span(*span)),
+            Self::Users(users) => write!(f, "users:{users}"),
             Self::At(instants) => {
                 let shown: Vec<String> = instants.iter().map(|at| show_instant(*at)).collect();
                 write!(f, "at:{}", shown.join(","))
@@ -119,12 +126,13 @@ pub(crate) fn instant(text: &str) -> Result<Span, QuantityError> {
 }
 
 const ARRIVALS: &str = "arrivals are so many a second in the mean as in `poisson:20` (below a million), one so often as \
-                        in `every:5s`, or at instants in order as in `at:0s,10s` (at most 10000)";
+                        in `every:5s`, at instants in order as in `at:0s,10s` (at most 10000), or those of web users who wait as \
+                        in `users:8` (at most 10000)";
 
 /// The most instants that a list may have.
 const MOST_INSTANTS: usize = 10_000;
 
-/// Reads an arrival process: `poisson:20`, `every:5s`, `at:0s,10s`.
+/// Reads an arrival process: `poisson:20`, `every:5s`, `at:0s,10s`, `users:8`.
 ///
 /// # Errors
 /// Anything else; a rate of zero, or one that is too high; instants that are out of order, or too many.
@@ -142,6 +150,12 @@ pub fn arrivals(text: &str) -> Result<ArrivalProcess, QuantityError> {
                 None => Ok(ArrivalProcess::At(instants)),
             }
         }
+        Some(("users", users)) => match users.trim().parse::<u32>() {
+            Ok(0) => Err(refuse(text, Why::Zero, ARRIVALS)),
+            Ok(users) if users <= MOST_USERS => Ok(ArrivalProcess::Users(users)),
+            Ok(_) => Err(refuse(text, Why::TooLarge, ARRIVALS)),
+            Err(_) => Err(refuse(text, Why::UnknownWord, ARRIVALS)),
+        },
         Some(("poisson", rate)) => {
             let per_second = quantity::number(rate.strip_suffix("/s").unwrap_or(rate)).map_err(allowed)?;
             match per_second.floor() {
@@ -169,7 +183,15 @@ mod tests {
 
     #[test]
     fn words_read_back_as_what_they_show() {
-        for text in ["poisson:20", "poisson:0.5", "every:5s", "every:10us", "at:10s,40s", "at:0s,0s,1500ms"] {
+        for text in [
+            "poisson:20",
+            "poisson:0.5",
+            "every:5s",
+            "every:10us",
+            "at:10s,40s",
+            "at:0s,0s,1500ms",
+            "users:8",
+        ] {
             assert_eq!(arrivals(text).expect(text).to_string(), text);
         }
         assert_eq!(arrivals("poisson:20/s"), arrivals("poisson:20"));
@@ -196,6 +218,8 @@ mod tests {
             ("at:10s,5s", Why::OutOfRange),
             ("at:10s,,20s", Why::NoNumber),
             ("at:-1s", Why::Negative),
+            ("users:0", Why::Zero),
+            ("users:many", Why::UnknownWord),
             ("often:1s", Why::UnknownWord),
         ] {
             let error = arrivals(text).expect_err(text);

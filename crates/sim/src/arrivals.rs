@@ -1,7 +1,8 @@
-//! Flows that arrive during a run: transfers or web pages, by a Poisson process or by the clock.
+//! Flows that arrive during a run: transfers or web pages, by a Poisson process, by the clock or by a user who waits for them.
 //!
-//! Arrivals are open: their times, sizes and routes are drawn from the process's own random streams, whatever the
-//! network does to the flows. So a seed brings equal arrivals to every scheme.
+//! Times, sizes and routes are drawn from the process's own random streams. Arrivals of a Poisson process or by the clock are
+//! open: they come whatever the network does to the flows, so a seed brings equal arrivals to every scheme. A user who waits
+//! asks for the same files in the same order with every scheme, and for each as soon as those before are there.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -53,12 +54,19 @@ pub enum Gap {
     Exponential(Span),
     /// Always this span. The first arrival comes at the start.
     Constant(Span),
+    /// A user who waits: the next arrival comes a think time after all flows of the arrival before are over, the first a think
+    /// time after the start. Think times are Surge's: Pareto from 1 s with exponent 1.5 (Barford and Crovella, Table 1).
+    Thinking,
 }
+
+const THINK_LEAST_NANOS: f64 = 1e9;
+const THINK_SHAPE: f64 = 1.5;
 
 impl Gap {
     const fn is_zero(self) -> bool {
         match self {
             Self::Exponential(span) | Self::Constant(span) => span.is_zero(),
+            Self::Thinking => false,
         }
     }
 }
@@ -68,11 +76,12 @@ impl Gap {
 pub enum Content {
     /// One transfer on a connection of its own.
     Transfer(Sizes),
-    /// A web page: a file and the files embedded in it, each on a connection of its own, one begun after the other. The
-    /// distributions are Surge's: of file sizes ([`Sizes::Web`]), of the number of embedded files (Pareto from 1 with
-    /// exponent 2.43, cut at 100) and of the time between them (Weibull with shape 1.46 and scale 0.382 s; Barford and
-    /// Crovella, Table 1). Surge's users wait for their pages. Ours do not, so that the load is the load asked for.
-    Page,
+    /// A web page: a file and the files embedded in it, of such sizes and each on a connection of its own, one begun after the
+    /// other. The distributions are Surge's: of the number of embedded files (Pareto from 1 with exponent 2.43, cut at 100) and
+    /// of the time between them (Weibull with shape 1.46 and scale 0.382 s; Barford and Crovella, Table 1), and with
+    /// [`Sizes::Web`] of the sizes. Surge's users wait for each file, as with [`Gap::Thinking`]. With another gap they do not,
+    /// and the load is the load asked for.
+    Page(Sizes),
 }
 
 const EMBEDDED_SHAPE: f64 = 2.43;
@@ -85,7 +94,7 @@ impl Content {
     pub fn mean_bytes(self) -> f64 {
         match self {
             Self::Transfer(sizes) => sizes.mean(),
-            Self::Page => Sizes::Web.mean() * (1.0 + mean_embedded()),
+            Self::Page(sizes) => sizes.mean() * (1.0 + mean_embedded()),
         }
     }
 
@@ -93,7 +102,7 @@ impl Content {
     pub fn mean_flows(self) -> f64 {
         match self {
             Self::Transfer(_) => 1.0,
-            Self::Page => 1.0 + mean_embedded(),
+            Self::Page(_) => 1.0 + mean_embedded(),
         }
     }
 }
@@ -117,8 +126,7 @@ impl<S, R, A> Arrivals<S, R, A> {
             return Err(FlowFault::NoChoice);
         }
         match self.content {
-            Content::Transfer(sizes) => sizes.check(),
-            Content::Page => Ok(()),
+            Content::Transfer(sizes) | Content::Page(sizes) => sizes.check(),
         }
     }
 }
@@ -154,6 +162,8 @@ pub(crate) struct Process {
     /// they were drawn.
     pending: BinaryHeap<Reverse<(Time, u64, Arrived)>>,
     drawn: u64,
+    /// How many files of the present page a user who waits has yet to ask for.
+    unasked: u32,
 }
 
 impl Process {
@@ -171,9 +181,10 @@ impl Process {
             next_arrival: None,
             pending: BinaryHeap::new(),
             drawn: 0,
+            unasked: 0,
         };
         match spec.gap {
-            Gap::Exponential(_) => process.schedule(spec.start),
+            Gap::Exponential(_) | Gap::Thinking => process.schedule(spec.start),
             Gap::Constant(_) => process.set_next(spec.start),
         }
         process
@@ -190,9 +201,11 @@ impl Process {
 
     /// Takes a flow that is due by `now`.
     pub(crate) fn take(&mut self, now: Time) -> Option<Arrived> {
-        while let Some(at) = self.next_arrival.filter(|at| *at <= now) {
+        while let Some(at) = self.next_arrival.take_if(|at| *at <= now) {
             self.arrive(at);
-            self.schedule(at);
+            if self.gap != Gap::Thinking {
+                self.schedule(at);
+            }
         }
         let Reverse((at, ..)) = self.pending.peek()?;
         if *at > now {
@@ -205,20 +218,46 @@ impl Process {
     fn arrive(&mut self, at: Time) {
         match self.content {
             Content::Transfer(sizes) => self.begin(at, sizes),
-            Content::Page => {
-                self.begin(at, Sizes::Web);
+            Content::Page(sizes) => {
+                self.begin(at, sizes);
                 let embedded =
                     libm::floor(pareto(&mut self.contents, 1.0, EMBEDDED_SHAPE)).min(EMBEDDED_MOST);
-                let (mut at, mut left) = (at, embedded);
-                while left >= 1.0 {
-                    // Weibull: scale × (-ln u)^(1/shape).
-                    let gap = GAP_SCALE_NANOS * libm::pow(-libm::log(self.contents.unit()), 1.0 / GAP_SHAPE);
-                    at = at + nanos(gap);
-                    self.begin(at, Sizes::Web);
-                    left -= 1.0;
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 100")]
+                let embedded = embedded as u32;
+                if self.gap == Gap::Thinking {
+                    self.unasked = embedded;
+                    return;
+                }
+                let mut at = at;
+                for _ in 0..embedded {
+                    at = self.embed(at, sizes);
                 }
             }
         }
+    }
+
+    /// Draws a file embedded in a page, and when it begins: some time after `at`.
+    fn embed(&mut self, at: Time, sizes: Sizes) -> Time {
+        // Weibull: scale × (-ln u)^(1/shape).
+        let gap = GAP_SCALE_NANOS * libm::pow(-libm::log(self.contents.unit()), 1.0 / GAP_SHAPE);
+        let at = at + nanos(gap);
+        self.begin(at, sizes);
+        at
+    }
+
+    /// A flow of the process is over. Returns whether the process has waited for that.
+    pub(crate) fn over(&mut self, now: Time) -> bool {
+        if self.gap != Gap::Thinking {
+            return false;
+        }
+        match (self.content, self.unasked.checked_sub(1)) {
+            (Content::Page(sizes), Some(left)) => {
+                self.unasked = left;
+                self.embed(now, sizes);
+            }
+            _ => self.schedule(now),
+        }
+        true
     }
 
     fn begin(&mut self, at: Time, sizes: Sizes) {
@@ -237,6 +276,7 @@ impl Process {
         let gap = match self.gap {
             Gap::Exponential(mean) => nanos(exponential(&mut self.gaps, mean.nanos() as f64)),
             Gap::Constant(gap) => gap,
+            Gap::Thinking => nanos(pareto(&mut self.gaps, THINK_LEAST_NANOS, THINK_SHAPE)),
         };
         self.set_next(after + gap);
     }
@@ -305,18 +345,18 @@ mod tests {
     #[test]
     #[expect(clippy::cast_precision_loss, reason = "a test's sums")]
     fn a_page_is_a_file_and_those_embedded_in_it_one_begun_after_the_other() {
-        let all = until(&mut process(Content::Page, 1), MINUTES);
+        let all = until(&mut process(Content::Page(Sizes::Web), 1), MINUTES);
         let flows = all.len() as f64 / 60_000.0;
-        let wanted = Content::Page.mean_flows();
+        let wanted = Content::Page(Sizes::Web).mean_flows();
         assert!((flows / wanted - 1.0).abs() < 0.03, "{flows} {wanted}");
         assert!(all.windows(2).all(|pair| pair[0].0 <= pair[1].0));
         let bytes = all.iter().map(|(_, arrived)| arrived.bytes).sum::<u64>() as f64 / 60_000.0;
-        assert!((bytes / Content::Page.mean_bytes() - 1.0).abs() < 0.1, "{bytes}");
+        assert!((bytes / Content::Page(Sizes::Web).mean_bytes() - 1.0).abs() < 0.1, "{bytes}");
     }
 
     #[test]
     fn the_seed_determines_the_arrivals() {
-        let of = |seed| until(&mut process(Content::Page, seed), 1_000_000_000);
+        let of = |seed| until(&mut process(Content::Page(Sizes::Web), seed), 1_000_000_000);
         assert_eq!(of(1), of(1));
         assert_ne!(of(1), of(2));
     }
@@ -328,6 +368,27 @@ mod tests {
         let all = until(&mut process, u64::MAX);
         assert!(all.len() > 50 && all.iter().all(|(at, _)| *at < 1_000_000_000));
         assert_eq!(process.next(), None);
+    }
+
+    #[test]
+    fn a_user_who_waits_asks_for_a_file_after_the_one_before_is_there_and_thinks_between_pages() {
+        let spec = Arrivals { gap: Gap::Thinking, ..spec(Content::Page(Sizes::Fixed(1))) };
+        let mut user = Process::new(0, &spec, 1);
+        let (mut gaps, mut now) = (Vec::new(), Time::ZERO);
+        for _ in 0..20_000 {
+            let at = user.next().expect("the user goes on");
+            gaps.push(at.nanos() - now.nanos());
+            assert!(user.take(at).is_some() && user.take(at).is_none() && user.next().is_none());
+            // Each file takes a minute.
+            now = at + Span::from_secs(60);
+            assert!(user.over(now));
+        }
+        // Think times are a second at least, and a page has 2.3 files in the mean.
+        let pages = gaps.iter().filter(|gap| **gap >= 1_000_000_000).count();
+        #[expect(clippy::cast_precision_loss, reason = "a test's counts")]
+        let files = 20_000.0 / pages as f64;
+        // A wait of a second within a page is rare: exp(-(1/.382)^1.46) is 1.7 %.
+        assert!((files / Content::Page(Sizes::Web).mean_flows() - 1.0).abs() < 0.05, "{files}");
     }
 
     #[test]

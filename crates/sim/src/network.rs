@@ -24,7 +24,7 @@ pub struct Network<S, R, A> {
     /// does not change the random numbers of the others.
     pub flows: Vec<Flow<S, R, A>>,
     /// Processes of flows that arrive during the run. Arriving flows get the numbers after those of `flows`, in order
-    /// of arrival, which does not depend on what other flows do.
+    /// of arrival, which does not depend on what other flows do, but for users who wait.
     pub arrivals: Vec<Arrivals<S, R, A>>,
 }
 

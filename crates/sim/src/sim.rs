@@ -325,6 +325,12 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             *place = Hosts::Gone;
             self.fabric.wake(flow, Role::Client, None);
             self.fabric.wake(flow, Role::Server, None);
+            // A user may have waited for it.
+            let number = self.arrived[flow.index() - self.own].process as usize;
+            let process = &mut self.processes[number].0;
+            if process.over(self.now) {
+                self.fabric.wake_process(number, process.next());
+            }
         }
     }
 }

@@ -155,3 +155,66 @@ fn a_rate_of_transfers_is_offered_in_the_mean() {
     let wanted = 5e6 * 1460.0 / 1500.0;
     assert!((payload / wanted - 1.0).abs() < 0.1, "{payload} of {wanted}");
 }
+
+#[test]
+fn users_who_wait_have_one_file_at_a_time_and_get_more_from_a_faster_sender() {
+    let path = |iw| {
+        let mut set = Options::default();
+        let users = [
+            ("rate", "20mbit"),
+            ("rtt", "200ms"),
+            ("topology", "dumbbell:hosts=1,ways=onward"),
+            ("flows", "100000"),
+            ("arrivals", "users:3"),
+            ("size", "30kB"),
+            ("sizes", "pareto=1.1"),
+            ("limit", "120s"),
+            ("cross", "users:3,30kB,pareto=1.1,way=reverse"),
+            ("iw", iw),
+        ];
+        for (key, text) in users {
+            set.set(key, text).expect(text);
+        }
+        Scenario::resolve(&set).expect("a scenario")
+    };
+    let files = |iw, jobs| {
+        let choices = parse_choices("slow-start").expect("a scheme");
+        let how = How { jobs: Some(jobs), ..How::default() };
+        populations(&path(iw), &choices, true, &how).expect("populations").remove(0).flows
+    };
+    let slow = files("1p", 1);
+    assert_eq!(slow, files("1p", 2));
+    // No more than three of them at a time, whatever goes the other way.
+    let mut changes: Vec<(f64, i32)> = Vec::new();
+    for flow in &slow {
+        let end = flow.start_s + flow.fct_s.unwrap_or(1e3);
+        changes.extend([(flow.start_s, 1), (end, -1)]);
+    }
+    changes.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let most = changes
+        .iter()
+        .scan(0, |now, (_, by)| {
+            *now += by;
+            Some(*now)
+        })
+        .max();
+    assert_eq!(most, Some(3));
+    let fast = files("10p", 1);
+    assert!(fast.len() > slow.len(), "{} files and {}", fast.len(), slow.len());
+}
+
+#[test]
+fn users_without_a_size_are_refused() {
+    let mut set = Options::default();
+    for (key, text) in [
+        ("rtt", "40ms"),
+        ("topology", "dumbbell:hosts=1"),
+        ("flows", "9"),
+        ("arrivals", "users:3"),
+        ("duration", "5s"),
+    ] {
+        set.set(key, text).expect(text);
+    }
+    let error = Scenario::resolve(&set).expect_err("no size").to_string();
+    assert!(error.starts_with("arrivals: users wait for files of a size"), "{error}");
+}

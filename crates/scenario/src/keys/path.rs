@@ -106,7 +106,7 @@ pub(super) const KEYS: &[Key] = &[
         kind: Kind::Text("TRAFFIC"),
         brief: "Cross traffic: 40mbit, tcp:4, web:30% [none]",
         help: "Cross traffic: none, a CBR rate, tcp:N[,SCHEME][,LAW], onoff:RATE,ON,OFF, poisson:PER-SECOND,SIZE, \
-               poisson:RATE,SIZE or web:LOAD, with start=TIME, stop=TIME, way=reverse, rtt=TIME[..TIME], rwnd=SIZE; given again, \
+               poisson:RATE,SIZE, users:N,SIZE or web:LOAD, with start=TIME, stop=TIME, way=reverse, rtt=TIME[..TIME], rwnd=SIZE; given again, \
                or behind a `;`, another",
         default: Some("none"),
         built_in: Some("40mbit"),
@@ -270,7 +270,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "arrivals",
         kind: Kind::Text("WHEN"),
-        help: "Arrivals of the flows: poisson:PER-SECOND, every:TIME, or at:TIME,TIME,…, which says their number too",
+        help: "Arrivals of the flows: poisson:PER-SECOND, every:TIME, users:N, who wait for web pages, or at:TIME,TIME,…, which says their number too",
         default: Some("poisson:20"),
         unset: "with --flows: poisson:20",
         examples: &["every:5s"],

@@ -58,7 +58,7 @@ impl Scenario {
                     "a round trip of {least} is shorter than the path's {path}, all of which it crosses"
                 ));
             }
-            if let Cross::Poisson { size, .. } = entry.cross
+            if let Cross::Poisson { size, .. } | Cross::Users { size, .. } = entry.cross
                 && size.in_bytes(u64::from(self.mss)).is_none()
             {
                 return fault(format!("{size} is too large on this path"));

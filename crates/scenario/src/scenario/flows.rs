@@ -28,12 +28,16 @@ pub(super) fn population(options: &Options) -> Result<Option<Population>, Scenar
     let arrivals = options.arrivals.clone().unwrap_or(ArrivalProcess::Poisson(Decimal::whole(20)));
     let steady = match arrivals {
         ArrivalProcess::Poisson(_) => options.rtt.map_or(STEADY, |rtt| STEADY.max(rtt * STEADY_RTTS)),
-        ArrivalProcess::Every(_) | ArrivalProcess::At(_) => Span::ZERO,
+        ArrivalProcess::Every(_) | ArrivalProcess::At(_) | ArrivalProcess::Users(_) => Span::ZERO,
     };
     let warm_up = options.warm_up.map_or(steady, |warm_up| warm_up.unwrap_or(Span::ZERO));
     if let Some(limit) = options.limit.filter(|limit| *limit <= warm_up) {
         let (limit, warm_up) = (show_span(limit), show_span(warm_up));
         return Err(ScenarioFault::LimitInWarmUp { limit, warm_up }.of("limit"));
+    }
+    if matches!(arrivals, ArrivalProcess::Users(_)) && options.duration.is_some() {
+        const SIZED: &str = "users wait for files of a size; say size, and with limit how long they go on";
+        return Err(ScenarioFault::Needs(SIZED).of("arrivals"));
     }
     if let ArrivalProcess::At(instants) = &arrivals {
         let listed = instants.iter().filter(|at| **at >= warm_up).count();

@@ -71,7 +71,7 @@ impl Scenario {
                 let spec = OnOffSpec { rate, packet, on, off, periods, stop };
                 Some(firstflight_sim::Cross::OnOff(spec))
             }
-            Cross::None | Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Web(_) => None,
+            Cross::None | Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Users { .. } | Cross::Web(_) => None,
         }
     }
 }

@@ -219,7 +219,8 @@ impl Scenario {
             return Err(ScenarioFault::WindowTooLate { window, limit }.of("windows"));
         }
         self.check_initial_rto()?;
-        if self.receiver_access_rate.is_some() && matches!(self.cross, Cross::Poisson { .. } | Cross::Web(_))
+        if self.receiver_access_rate.is_some()
+            && matches!(self.cross, Cross::Poisson { .. } | Cross::Users { .. } | Cross::Web(_))
         {
             return Err(
                 ScenarioFault::SharedReceiver { cross: self.cross.to_string() }.of("receiver-access-rate")

@@ -139,12 +139,14 @@ fn web_pages_offer_the_load_that_their_means_say() {
     let path = PathSpec::symmetric(mbps(1_000), Span::from_millis(2), QueueLimit::Unlimited);
     let topology = single_path(&path);
     let mut network = Net::new(topology.links);
-    network.arrivals.push(Arrivals { stop: None, ..arrivals(topology.routes, Content::Page, 20) });
+    network
+        .arrivals
+        .push(Arrivals { stop: None, ..arrivals(topology.routes, Content::Page(Sizes::Web), 20) });
     let mut sim = Sim::new(&network, 1, ()).expect("a possible network");
     sim.run(secs(200));
     let delivered: u64 =
         (0..sim.flow_count()).filter_map(|f| sim.flow(FlowId(f))).map(|f| f.delivered_bytes).sum();
-    let wanted = Content::Page.mean_bytes() * 50.0 * 200.0;
+    let wanted = Content::Page(Sizes::Web).mean_bytes() * 50.0 * 200.0;
     #[expect(clippy::cast_precision_loss, reason = "a test's sums")]
     let share = delivered as f64 / wanted;
     // 10 000 pages of files whose deviation is ten times their mean.
@@ -317,4 +319,36 @@ fn impossible_traffic_is_refused_by_name() {
     let flow = |fault| NetworkError::Flow { flow: 0, fault };
     assert_eq!(refused(&on_off(Periods::Exponential, 0, 1)), flow(FlowFault::ZeroSpan));
     assert_eq!(refused(&on_off(Periods::Pareto(1.0), 1, 1)), flow(FlowFault::Sizes));
+}
+
+/// Users who wait, each with a page of fixed files after the other, at a bottleneck of this rate.
+fn users(rate: Rate, count: usize) -> Net {
+    let topology = single_path(&PathSpec::symmetric(rate, Span::from_millis(20), QueueLimit::Packets(50)));
+    let mut network = Net::new(topology.links);
+    let content = Content::Page(Sizes::Fixed(96_000));
+    let user = Arrivals { gap: Gap::Thinking, stop: None, ..arrivals(topology.routes, content, 1) };
+    network.arrivals = vec![user; count];
+    network
+}
+
+#[test]
+fn a_user_who_waits_has_one_flow_at_a_time_and_asks_for_less_where_the_path_is_slow() {
+    let count = |rate| {
+        let mut sim = Sim::new(&users(rate, 3), 1, ()).expect("a network");
+        sim.run(secs(300));
+        let flows: Vec<(u32, FlowStats)> = (0..sim.flow_count())
+            .map(FlowId)
+            .map(|id| (sim.arrived(id).expect("came up").process, sim.flow(id).expect("a flow")))
+            .collect();
+        for user in 0..3 {
+            let own: Vec<_> =
+                flows.iter().filter(|(process, _)| *process == user).map(|(_, flow)| flow).collect();
+            let waits = |pair: &[&FlowStats]| pair[0].finished() < pair[1].started;
+            assert!(own.windows(2).all(waits) && own.len() > 20, "{}", own.len());
+        }
+        flows.len()
+    };
+    let (slow, fast) = (count(mbps(1)), count(mbps(100)));
+    assert!(slow * 3 < fast * 2, "{slow} files and {fast}");
+    assert_eq!(fast, count(mbps(100)));
 }
