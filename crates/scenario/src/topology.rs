@@ -72,10 +72,16 @@ impl Topology {
     pub(crate) fn describe(self) -> String {
         match self {
             Self::Single => String::new(),
-            Self::ParkingLot { hops, .. } => format!("parking lot of {hops} hops, each "),
-            Self::Hosts(Hosts { hops: 1, each, .. }) => format!("dumbbell of {each} hosts a side, "),
+            Self::ParkingLot { hops, .. } => format!("parking lot of {}, each ", counted(hops, "hop")),
+            Self::Hosts(Hosts { hops: 1, each, .. }) => {
+                format!("dumbbell of {} a side, ", counted(each, "host"))
+            }
             Self::Hosts(Hosts { hops, each, .. }) => {
-                format!("parking lot of {hops} hops with {each} hosts at a router, each ")
+                format!(
+                    "parking lot of {} with {} at a router, each ",
+                    counted(hops, "hop"),
+                    counted(each, "host")
+                )
             }
         }
     }
@@ -90,6 +96,11 @@ impl Topology {
         };
         cross.replacen(" across", &across, 1)
     }
+}
+
+/// A number of things: `1 host`, `2 hosts`.
+fn counted(number: u32, one: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
 }
 
 impl fmt::Display for Topology {
@@ -193,6 +204,18 @@ fn whole(text: &str, most: u64) -> Result<u32, QuantityError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_host_and_one_hop_are_no_hosts_and_no_hops() {
+        for (text, says) in [
+            ("dumbbell:hosts=1", "dumbbell of 1 host a side, "),
+            ("dumbbell:hosts=2", "dumbbell of 2 hosts a side, "),
+            ("parking-lot:hops=1", "parking lot of 1 hop, each "),
+            ("parking-lot:hops=3,hosts=1", "parking lot of 3 hops with 1 host at a router, each "),
+        ] {
+            assert_eq!(topology(text).expect(text).describe(), says);
+        }
+    }
 
     #[test]
     fn every_topology_reads_back_as_what_it_shows() {
