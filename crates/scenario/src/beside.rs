@@ -60,9 +60,12 @@ impl Beside {
         }
         let from = self.start.map(|at| format!(" from {}", humane_span(at)));
         let until = self.stop.map(|at| format!(" until {}", humane_span(at)));
-        let rtt = self.rtt.map(|(least, most)| match least == most {
-            true => format!(" with a base RTT of {}", humane_span(least)),
-            false => format!(" with base RTTs of {} to {}", humane_span(least), humane_span(most)),
+        let rtt = self.rtt.map(|(least, most)| {
+            if least == most {
+                format!(" with a base RTT of {}", humane_span(least))
+            } else {
+                format!(" with base RTTs of {} to {}", humane_span(least), humane_span(most))
+            }
         });
         let rwnd = self.rwnd.map(|rwnd| format!(" and receive buffers of {}", quantity::humane_bytes(rwnd)));
         [from, until, rtt, rwnd].into_iter().flatten().fold(words, |words, more| words + &more)
@@ -120,9 +123,12 @@ impl Beside {
 impl fmt::Display for Beside {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.cross.fmt(f)?;
-        let rtt = |(least, most)| match least == most {
-            true => show_span(least),
-            false => format!("{}..{}", show_span(least), show_span(most)),
+        let rtt = |(least, most)| {
+            if least == most {
+                show_span(least)
+            } else {
+                format!("{}..{}", show_span(least), show_span(most))
+            }
         };
         let items = [
             ("start", self.start.map(show_instant)),

@@ -93,9 +93,10 @@ impl PathFacts {
             path_rate_bps: rate,
             path_trace_least_bps: lowest(scenario.rate_trace.as_ref()).map(|lowest| lowest.bps() as f64),
             path_policer_bps: scenario.policer.map(|policer| policer.rate.bps() as f64),
-            path_crossings: match scenario.has_cross() {
-                false => 0,
-                true => u32::try_from(scenario.topology.crossings().len()).unwrap_or(u32::MAX),
+            path_crossings: if scenario.has_cross() {
+                u32::try_from(scenario.topology.crossings().len()).unwrap_or(u32::MAX)
+            } else {
+                0
             },
             path_rtt_s: rtt,
             path_bdp_packets: bdp / packet,
