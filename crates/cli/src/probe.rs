@@ -70,7 +70,7 @@ pub(crate) fn from_options(command: &Probe, registry: Registry, arguments: &[Str
     let scenario = reading::resolve(&options, arguments)?;
     let trace = options.rate_trace_file.as_deref();
     let inputs: Vec<_> = trace.map(|path| Input { what: "rate trace", path }).into_iter().collect();
-    run(&scenario, runs, output, &inputs, Vec::new(), arguments)
+    run(&scenario, runs, output, &inputs, &[], arguments)
 }
 
 fn of_flows(option: &str, arguments: &[String]) -> Failure {
@@ -84,7 +84,7 @@ pub(crate) fn run(
     runs: &RunOptions,
     to: &OutputOptions,
     inputs: &[Input<'_>],
-    notes: Vec<String>,
+    notes: &[String],
     arguments: &[String],
 ) -> Result<(), Failure> {
     refuse_what_is_of_flows(runs, to, arguments)?;
@@ -95,7 +95,7 @@ pub(crate) fn run(
     if let Some(path) = &to.figure {
         check_writable(path).map_err(|error| Failure::usage(format!("--figure: {error}")))?;
     }
-    output::note(&notes);
+    output::note(notes);
     let interrupt = Interrupt::listen();
     let progress = Progress::new(u64::from(scenario.runs));
     let how = How {

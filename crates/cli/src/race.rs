@@ -111,7 +111,7 @@ fn run(
         return population::run(scenario, &choices, runs, to, inputs, notes, arguments);
     }
     if scenario.probe.is_some() {
-        return probe::run(scenario, runs, to, inputs, notes, arguments);
+        return probe::run(scenario, runs, to, inputs, &notes, arguments);
     }
     if runs.each_train {
         let place = Place::value(arguments, "--each-train", "--each-train");

@@ -228,7 +228,9 @@ impl Observer {
             tap.sent(at, side, &Transmit { segment: *segment, sent: sent.copied(), offset }, offset);
         }
         if side == Role::Client && segment.len > 0 {
-            sent.iter().for_each(|sent| self.tagged(sent.tag));
+            if let Some(sent) = sent {
+                self.tagged(sent.tag);
+            }
             self.data_left(at, offset, segment.len, sent.is_some_and(|sent| sent.retransmission));
         }
     }

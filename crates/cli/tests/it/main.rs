@@ -21,6 +21,7 @@ mod outputs;
 mod paper;
 mod pieces;
 mod population;
+mod probe;
 mod qlog;
 mod replay;
 mod replay_kernel;
