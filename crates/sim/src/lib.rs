@@ -30,6 +30,7 @@ mod pool;
 mod port;
 mod prefetch;
 mod probe;
+mod probe_hosts;
 mod quantity;
 mod quick_start;
 mod random;

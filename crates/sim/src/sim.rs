@@ -13,7 +13,8 @@ use crate::network::{Application, Flow, Network, NetworkError, TcpSpec, Traffic}
 use crate::on_off::{OnOff, OnOffEvent};
 use crate::packet::{FlowId, LinkId, PacketId};
 use crate::prefetch::{self, Prefetched};
-use crate::probe::{ProbeFlow, Probing};
+use crate::probe::Probing;
+use crate::probe_hosts::ProbeFlow;
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
 use crate::source::Cbr;

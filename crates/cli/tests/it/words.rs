@@ -29,7 +29,7 @@ fn an_option_of_another_program_is_told_the_one_here() {
     let line = refused(&["inspect", "--rate", "1mbit"]);
     assert_eq!(
         line,
-        "error: unknown option `--rate` here; it is one of `race` and `run` and `emulate` and `compare`"
+        "error: unknown option `--rate` here; it is one of `race` and `run` and `probe` and `emulate` and `compare`"
     );
     for (name, says) in
         [("simulate", "write `race`"), ("analyze", "write `inspect`"), ("raec", "is `race` meant?")]
