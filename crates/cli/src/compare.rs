@@ -34,10 +34,11 @@ pub(crate) fn inside() -> Option<ExitCode> {
 const SIZE: &str = "2MB";
 
 /// Keys that are refused, and why; so are those that need them.
-const REFUSED: [(&str, &str); 6] = [
+const REFUSED: [(&str, &str); 7] = [
     ("stack", "each habitat has its own; --habitats chooses among them"),
     ("duration", "transfers are compared, which have a size"),
     ("rounds", "one transfer is compared"),
+    ("probe", "transfers are compared, and trains are none"),
     ("windows", "links of the simulator are measured, and not every habitat has them"),
     ("flows", "one transfer is compared"),
     ("app", "a transfer is compared whose data is there from the beginning"),
