@@ -72,6 +72,7 @@ pub fn sender_config(scenario: &Scenario) -> Config {
         growth: scenario.growth,
         slow_start_counts: scenario.slow_start_counts,
         inflight_limit: scenario.inflight_limit,
+        limited_transmit: scenario.limited_transmit,
         // `tcp_syn_linear_timeouts` of 6.5 and later.
         linear_syns: if linux { 4 } else { 0 },
         ecn: scenario.ecn,

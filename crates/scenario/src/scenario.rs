@@ -16,7 +16,9 @@ pub use links::probability;
 use firstflight::registry::Registry;
 use firstflight::{Bytes, Rate, Span};
 use firstflight_sim::{Batch, PolicerSpec, RateTrace};
-use firstflight_tcp::{AckPolicy, Growth, InflightLimit, Recovery, RtoFloor, SlowStartCounts, Stack};
+use firstflight_tcp::{
+    AckPolicy, Growth, InflightLimit, LimitedTransmit, Recovery, RtoFloor, SlowStartCounts, Stack,
+};
 
 use crate::beside::Beside;
 use crate::bottleneck::Aqm;
@@ -174,6 +176,8 @@ pub struct Scenario {
     pub inflight_limit: InflightLimit,
     /// How the path is probed with trains; `None` if flows are raced over it.
     pub probe: Option<ProbeChoice>,
+    /// What the first two duplicate ACKs in a row send, without SACK.
+    pub limited_transmit: LimitedTransmit,
     /// The windows in which links and flows are measured beside the whole run. They change no run, and are not hashed.
     pub windows: Vec<Window>,
     /// The seed of the first run; each further run takes the next seed.
@@ -235,6 +239,7 @@ impl Default for Scenario {
             slow_start_counts: None,
             inflight_limit: InflightLimit::None,
             probe: None,
+            limited_transmit: LimitedTransmit::New,
             windows: Vec::new(),
             seed: 1,
             runs: 1,

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use firstflight::Span;
 use firstflight::registry::Registry;
-use firstflight_tcp::{AckPolicy, Growth, InflightLimit, Recovery, RtoFloor, SlowStartCounts, Stack};
+use firstflight_tcp::{
+    AckPolicy, Growth, InflightLimit, LimitedTransmit, Recovery, RtoFloor, SlowStartCounts, Stack,
+};
 
 use crate::quantity::{self, Amount, QuantityError, Why, refuse};
 use crate::suggest::{Elsewhere, LAWS, RECEIVERS, RECOVERIES as OTHER_RECOVERIES, folded, meant};
@@ -193,29 +195,49 @@ pub fn inflight_limit_name(limit: InflightLimit) -> &'static str {
     INFLIGHT_LIMITS.iter().find(|(_, value)| *value == limit).map_or("", |(name, _)| name)
 }
 
-const GROWTHS: [(&str, Option<Growth>); 4] = [
+const GROWTHS: [(&str, Option<Growth>); 5] = [
     ("stack", None),
     ("rfc7661", Some(Growth::Validated)),
     ("linux", Some(Growth::Used)),
     ("ns2", Some(Growth::Always)),
+    ("ns2-vegas", Some(Growth::NearlyFull)),
 ];
 
 /// The keywords of [`growth`].
-pub(crate) const GROWTH_NAMES: [&str; 4] = names(&GROWTHS);
+pub(crate) const GROWTH_NAMES: [&str; 5] = names(&GROWTHS);
 
 /// Reads what grows the window while the application limits it; `None` for the stack's rule.
 ///
 /// # Errors
-/// A word that is none of the four.
+/// A word that is none of the five.
 pub fn growth(text: &str) -> Result<Option<Growth>, QuantityError> {
     const ALLOWED: &str =
-        "growth while the application limits is as of `rfc7661`, `linux` or `ns2`, or as the `stack` has it";
+        "growth while the application limits is as of `rfc7661`, `linux`, `ns2`, `ns2-vegas` or the `stack`";
     word(text, &GROWTHS, &[], ALLOWED)
 }
 
 /// The keyword for what grows the window while the application limits it.
 pub fn growth_name(growth: Option<Growth>) -> &'static str {
     GROWTHS.iter().find(|(_, value)| *value == growth).map_or("", |(name, _)| name)
+}
+
+const LIMITED_TRANSMITS: [(&str, LimitedTransmit); 2] =
+    [("rfc3042", LimitedTransmit::New), ("ns2", LimitedTransmit::Next)];
+
+/// The keywords of [`limited_transmit`].
+pub(crate) const LIMITED_TRANSMIT_NAMES: [&str; 2] = names(&LIMITED_TRANSMITS);
+
+/// Reads what limited transmit sends.
+///
+/// # Errors
+/// A word that is none of the two.
+pub fn limited_transmit(text: &str) -> Result<LimitedTransmit, QuantityError> {
+    word(text, &LIMITED_TRANSMITS, &[], "limited transmit is as of `rfc3042` or `ns2`")
+}
+
+/// The keyword for what limited transmit sends.
+pub fn limited_transmit_name(rule: LimitedTransmit) -> &'static str {
+    LIMITED_TRANSMITS.iter().find(|(_, value)| *value == rule).map_or("", |(name, _)| name)
 }
 
 const COUNTS: [(&str, Option<SlowStartCounts>); 3] =
@@ -365,6 +387,9 @@ mod tests {
         }
         for (name, value) in GROWTHS {
             assert_eq!((growth(name), growth_name(value)), (Ok(value), name));
+        }
+        for (name, value) in LIMITED_TRANSMITS {
+            assert_eq!((limited_transmit(name), limited_transmit_name(value)), (Ok(value), name));
         }
         for (name, value) in COUNTS {
             assert_eq!((slow_start_counts(name), slow_start_counts_name(value)), (Ok(value), name));

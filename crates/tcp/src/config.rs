@@ -106,6 +106,20 @@ pub enum Growth {
     Used,
     /// What it acknowledges, as RFC 5681 has it and ns-2 does.
     Always,
+    /// Nothing while more than three segments of the window are unused after the ACK, as in ns-2's Vegas (`cwnd_ - (t_seqno_ - last_ack_)
+    /// <= 2`, where the difference counts the segment that is sent next): the sender looks.
+    NearlyFull,
+}
+
+/// What limited transmit sends on the first two duplicate ACKs in a row, where losses are found without SACK, or as in ns-2.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LimitedTransmit {
+    /// A segment never sent before (RFC 3042). While a timeout is repaired there is none: all that comes next was sent before.
+    #[default]
+    New,
+    /// The next segment, as `TcpAgent::send_one` of ns-2. While a timeout is repaired that is the next one to be sent again, so that
+    /// duplicates of what the receiver holds widen go-back-N.
+    Next,
 }
 
 /// What slow start counts of an ACK, under the schemes that leave it to the host: `hystart-linux`, `suss` and `vegas` as in
@@ -226,6 +240,8 @@ pub struct Config {
     pub slow_start_counts: Option<SlowStartCounts>,
     /// What limits the flight beside the windows.
     pub inflight_limit: InflightLimit,
+    /// What the first two duplicate ACKs in a row send.
+    pub limited_transmit: LimitedTransmit,
     /// The retransmission timeout before there is a round trip (RFC 6298 section 2.1 says one second): of a SYN, and of data if it
     /// is not below the least one. A SYN with a Quick-Start request waits for three seconds at least (RFC 4782 section 4.7.2).
     pub initial_rto: Span,
@@ -275,6 +291,7 @@ impl Default for Config {
             growth: None,
             slow_start_counts: None,
             inflight_limit: InflightLimit::None,
+            limited_transmit: LimitedTransmit::New,
             initial_rto: Span::from_secs(1),
             tail_loss_probe: true,
             frto: true,

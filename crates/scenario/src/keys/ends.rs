@@ -1,13 +1,14 @@
 //! The keys of the two ends, and of what follows a scheme there.
 
 use firstflight::Span;
-use firstflight_tcp::InflightLimit;
+use firstflight_tcp::{InflightLimit, LimitedTransmit};
 
 use super::read::{self, put, set};
 use super::row::{Heading, Key, row};
 use crate::kind::Kind;
 use crate::quantity::{self, show_bytes, show_span};
 use crate::restart;
+use crate::scenario::Scenario;
 use crate::words;
 
 const END: Key = row(Heading::Endpoints);
@@ -76,6 +77,21 @@ pub(super) const KEYS: &[Key] = &[
             let growth = path.growth?;
             Some(format!("app-limited growth of {}", words::growth_name(Some(growth))))
         },
+        ..END
+    },
+    Key {
+        name: "limited-transmit",
+        kind: Kind::Word(&words::LIMITED_TRANSMIT_NAMES),
+        placeholder: "RULE",
+        help: "What the first two duplicate ACKs send without SACK: new data only (RFC 3042), or after a timeout what is sent \
+               again next, too (ns-2)",
+        default: Some("rfc3042"),
+        examples: &["ns2", "rfc3042"],
+        schemes: true,
+        place: 68,
+        parse: |options, text| put(&mut options.plain.limited_transmit, words::limited_transmit(text)),
+        show: |path| ns2_limited_transmit(path).map(str::to_owned),
+        title: |path| ns2_limited_transmit(path).map(|_| "limited transmit of ns-2".to_owned()),
         ..END
     },
     Key {
@@ -270,3 +286,9 @@ pub(super) const KEYS: &[Key] = &[
         ..END
     },
 ];
+
+/// The word of limited transmit, if it is not RFC 3042's.
+fn ns2_limited_transmit(path: &Scenario) -> Option<&'static str> {
+    (path.limited_transmit != LimitedTransmit::default())
+        .then(|| words::limited_transmit_name(path.limited_transmit))
+}

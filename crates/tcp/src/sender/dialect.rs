@@ -67,7 +67,7 @@ impl Dialect {
     /// Whether the fast ways of `fast.rs` may be taken: they are written for the RFCs' order of an ACK's
     /// steps, and for their timers. They do not note how much of the window is used.
     pub(super) const fn has_fast_ways(self) -> bool {
-        !self.is_linux() && !matches!(self.growth, Growth::Used)
+        !self.is_linux() && !matches!(self.growth, Growth::Used | Growth::NearlyFull)
     }
 
     /// Whether the device paces what a scheme wants paced at a rate, and not the sender.

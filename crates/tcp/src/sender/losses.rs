@@ -282,14 +282,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.lists.lost = packets;
     }
 
-    /// Limited transmit (RFC 3042): a new segment on each of the first two duplicate ACKs. With SACK it needs no rule, for the
-    /// pipe leaves SACKed segments out.
+    /// Limited transmit (RFC 3042): a new segment on each of the first two duplicate ACKs, or the next one after a timeout, too
+    /// ([`crate::LimitedTransmit`]). With SACK it needs no rule, for the pipe leaves SACKed segments out.
     pub(super) fn limited_transmit(&mut self) {
         // Vegas has something better than to wait for the third.
         let by_hand = !matches!(self.rules.method, Recovery::Rack | Recovery::Sack | Recovery::Vegas);
         if self.rules.counts_duplicates() {
             self.recovery.extra = self.recovery.dupacks;
-        } else if by_hand && self.recovery.is_open() {
+        } else if by_hand
+            && (self.recovery.is_open()
+                || self.rules.repeats_on_duplicates && self.recovery.is_after_timeout())
+        {
             self.recovery.limited_transmit();
         }
     }

@@ -1,7 +1,7 @@
 //! How losses are found and answered: what the host chose of it (see [`Config`]), and what the handshake left of that.
 
 use super::dialect::Dialect;
-use crate::config::{Config, InflightLimit, Recovery};
+use crate::config::{Config, InflightLimit, LimitedTransmit, Recovery};
 
 /// The rules of a sender.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +14,8 @@ pub(super) struct Rules {
     pub(super) probes_tail: bool,
     /// Whether a timeout is looked at by F-RTO (RFC 5682).
     pub(super) frto: bool,
+    /// Whether limited transmit goes on while a timeout is repaired, and sends again what comes next.
+    pub(super) repeats_on_duplicates: bool,
     /// Segments above a hole that tell of its loss.
     pub(super) reordering: u64,
     /// Whether the controller is told what it says it does not mind: for a trace, or because the flight is not what is
@@ -33,6 +35,7 @@ impl Rules {
             dialect,
             probes_tail: config.tail_loss_probe && config.recovery == Recovery::Rack,
             frto: config.frto,
+            repeats_on_duplicates: config.limited_transmit == LimitedTransmit::Next,
             reordering: u64::from(config.reordering),
             tells_all: config.recovery == Recovery::Ns2Sack1,
             inflight_limit: config.inflight_limit,

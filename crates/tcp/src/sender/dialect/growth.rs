@@ -18,6 +18,11 @@ impl Dialect {
         matches!(self.counts, SlowStartCounts::Bytes)
     }
 
+    /// Whether an ACK widens the window only while nearly all of it is used.
+    const fn wants_it_nearly_full(self) -> bool {
+        matches!(self.growth, Growth::NearlyFull)
+    }
+
     /// Whether the sender keeps how much of the window is used.
     const fn watches_window_use(self) -> bool {
         matches!(self.growth, Growth::Used)
@@ -28,6 +33,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Bytes of an ACK by which the window may grow, as far as the sender judges that: see [`Growth`]. Once reordering was seen
     /// Linux counts what is delivered in any order (`tcp_may_raise_cwnd`).
     pub(in crate::sender) fn counts(&self, progress: &Progress) -> u64 {
+        if self.rules.dialect.wants_it_nearly_full() {
+            let unused = self.plan.window - self.board.pipe();
+            return if unused <= self.stream.mss() * 3 { progress.advanced } else { 0 };
+        }
         if !self.rules.dialect.watches_window_use() {
             return progress.advanced;
         }

@@ -4,9 +4,13 @@ use firstflight::avoidance::Reno;
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{Controller, Span};
-use firstflight_tcp::{AckPolicy, Config, Endpoint, Growth, PacedBy, Role, SlowStartCounts, Stack};
+use firstflight_tcp::{
+    AckPolicy, Config, Endpoint, Growth, Happening, LimitedTransmit, PacedBy, Recovery, Role,
+    SlowStartCounts, Stack,
+};
 
-use super::line::{Line, Verdict, config, millis};
+use super::connection::dropping;
+use super::line::{Line, Verdict, config, endpoint, millis};
 
 const DELAY: Span = Span::from_millis(50);
 
@@ -30,6 +34,59 @@ fn a_window_grows_while_the_application_limits_only_if_that_is_chosen() {
         let unused = [None, Some(Growth::Validated), Some(Growth::Used)].map(grown);
         assert!(unused.iter().all(|window| *window == unused[0]), "{stack:?}: {unused:?}");
         assert!(grown(Some(Growth::Always)) >= unused[0] + 6, "{stack:?}: {unused:?}");
+    }
+}
+
+/// The window of ns-2's Vegas widens while at most three of its segments are unused after an ACK. With writes of two segments it grows to
+/// five: the first ACK leaves one in flight. In a long transfer it grows as if there were no rule.
+#[test]
+fn with_the_rule_of_ns2s_vegas_a_window_grows_while_nearly_all_of_it_is_used() {
+    let config = |growth| Config { growth, recovery: Recovery::Reno, sack: false, ..config() };
+    let small = |growth| {
+        let mut line = Line::between(endpoint(Role::Client, &config(growth), 1), &config(None), DELAY);
+        line.client.open(line.now);
+        for second in 0..20 {
+            line.client.write(2_000);
+            line.run(millis(900 * (second + 1)), |_, _, _| Verdict::Pass);
+        }
+        line.client.snapshot().cwnd.get() / 1_000
+    };
+    assert_eq!([Some(Growth::NearlyFull), Some(Growth::Always)].map(small), [5, 41]);
+    let long = |growth| {
+        let mut line = Line::new(&config(growth), &config(None), DELAY);
+        line.client.open(line.now);
+        line.client.write(8_000_000);
+        line.run(millis(450), |_, _, _| Verdict::Pass);
+        line.client.snapshot().cwnd
+    };
+    assert_eq!(long(Some(Growth::NearlyFull)), long(Some(Growth::Always)));
+}
+
+/// How many segments leave in each of the first round trips after the timeout of a transfer that lost every second segment of its
+/// last window.
+fn rounds_after_the_timeout(recovery: Recovery, limited_transmit: LimitedTransmit) -> Vec<usize> {
+    let config = Config { recovery, sack: false, limited_transmit, ..config() };
+    let mut line = Line::new(&config, &config, DELAY);
+    line.client.open(line.now);
+    line.client.write(70_000);
+    line.run(millis(20_000), dropping((30..70).step_by(2).chain([30]).collect()));
+    let timed_out = line.happenings.iter().find(|(_, what)| *what == Happening::TimedOut);
+    let (begin, _) = *timed_out.expect("a timeout");
+    let in_round = |round: u64| {
+        let from = begin + DELAY * (2 * round);
+        line.data().iter().filter(|(at, _)| *at >= from && *at < from + DELAY * 2).count()
+    };
+    (0..3).map(in_round).collect()
+}
+
+/// RFC 3042 has the first two duplicate ACKs send new data, and RFC 5681 section 3.1 has slow start count what is newly
+/// acknowledged: duplicates of what the receiver holds send nothing after a timeout. `TcpAgent::send_one` of ns-2 sends what is
+/// sent again next.
+#[test]
+fn after_a_timeout_duplicates_send_again_what_comes_next_only_with_the_rule_of_ns2() {
+    for recovery in [Recovery::NewReno, Recovery::Reno] {
+        assert_eq!(rounds_after_the_timeout(recovery, LimitedTransmit::New), [1, 2, 3], "{recovery:?}");
+        assert_eq!(rounds_after_the_timeout(recovery, LimitedTransmit::Next), [1, 2, 4], "{recovery:?}");
     }
 }
 

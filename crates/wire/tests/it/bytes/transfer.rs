@@ -76,7 +76,7 @@ fn choices() -> impl Strategy<Value = Config> {
     ];
     let switches = (
         option::of(select(vec![RtoFloor::Timeout, RtoFloor::Variation])),
-        option::of(select(vec![Growth::Validated, Growth::Used, Growth::Always])),
+        option::of(select(vec![Growth::Validated, Growth::Used, Growth::Always, Growth::NearlyFull])),
         option::of(select(vec![SlowStartCounts::Acks, SlowStartCounts::Bytes])),
         select(vec![InflightLimit::None, InflightLimit::FreeBsd]),
         select(vec![Span::from_millis(100), Span::from_secs(1)]),
