@@ -4,7 +4,8 @@
 #   ns race.tcl -header                  prints the CSV header
 #
 # sender --access-- router ==bottleneck== receiver, a CBR source at the router,
-# one Agent/TCP/Sack1 with an Agent/TCPSink/Sack1 that acknowledges every packet.
+# one Agent/TCP/Sack1 with an Agent/TCPSink/Sack1 that acknowledges every packet; with -agent Newreno (or Reno, or another of
+# Agent/TCP) that one with an Agent/TCPSink.
 # -edges 1 puts access links on all four hosts, as in Paced Start's Figure 7.
 # README.md says what every column means.
 
@@ -28,6 +29,7 @@ array set par {
     tick_s       0.01
     start_s      1.0
     measure      1
+    agent        Sack1
     keep         ""
 }
 # Settings first, then results; the same order as in reference.csv.
@@ -51,7 +53,7 @@ foreach {name value} $argv {
     if {![info exists par($name)]} {
         usage "no parameter -$name; there are: [lsort [array names par]]"
     }
-    if {$name ne "keep" && (![string is double -strict $value] || $value < 0)} {
+    if {$name ni {keep agent} && (![string is double -strict $value] || $value < 0)} {
         usage "-$name wants a number, found '$value'"
     }
     set par($name) $value
@@ -134,14 +136,14 @@ if {$par(cbr_mbps) > 0} {
 # ---- the flow -------------------------------------------------------------------
 Agent/TCP set tcpTick_ $par(tick_s)
 Agent/TCP set minrto_ $par(minrto_s)
-set tcp [new Agent/TCP/Sack1]
+set tcp [new Agent/TCP/$par(agent)]
 # 20 bytes of IP and 20 of TCP come on top (useHeaders_), so that the IP packet is `packet`.
 $tcp set packetSize_ [expr {$par(packet) - 40}]
 $tcp set window_ $par(window)
 $tcp set windowInit_ $par(iw)
 $tcp set fid_ 1
 $ns attach-agent $sender $tcp
-set sink [new Agent/TCPSink/Sack1]
+set sink [new Agent/TCPSink[expr {$par(agent) eq "Sack1" ? "/Sack1" : ""}]]
 $ns attach-agent $receiver $sink
 $ns connect $tcp $sink
 set ftp [new Application/FTP]

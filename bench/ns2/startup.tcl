@@ -1,7 +1,8 @@
 # When a start-up ends, by the trace of a sender's variables cwnd_ ssthresh_ ack_ maxseq_ nrexmit_ (Agent/TCP), for race.tcl
 # and dumbbell.tcl.
 
-# Start-up ends with the first ACK after which no recovery goes on and cwnd >= ssthresh.
+# Start-up ends as in Firstflight: the first new data packet leaves while no recovery goes on and cwnd >= ssthresh. Between a
+# timeout and that packet what was sent before is sent again, with cwnd >= ssthresh at the end of it.
 # Sets su_end (empty if it never ends), first_cut, cwnd_cut, su_timeouts.
 proc read_variables {file first_data} {
     global su_end first_cut cwnd_cut su_timeouts
@@ -18,7 +19,13 @@ proc read_variables {file first_data} {
             continue
         }
         switch -- $name {
-            maxseq_ { set maxseq $value }
+            maxseq_ {
+                set maxseq $value
+                if {!$recovering && !$after_rto && $cwnd >= $ssthresh} {
+                    set su_end $t
+                    break
+                }
+            }
             nrexmit_ {
                 incr su_timeouts
                 set recovering 0
@@ -35,11 +42,6 @@ proc read_variables {file first_data} {
                 set after_rto 0
                 if {$recovering && $ack >= $recover} { set recovering 0 }
             }
-        }
-        if {($name eq "ack_" || $name eq "cwnd_") && !$recovering && !$after_rto
-            && $cwnd >= $ssthresh} {
-            set su_end $t
-            break
         }
     }
     close $f

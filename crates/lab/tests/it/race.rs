@@ -192,6 +192,41 @@ fn slow_start_with_ns2_sack1_comes_near_ns_2() {
     assert!(off.is_empty(), "{off:#?}");
 }
 
+/// `Agent/TCP/Newreno`, with a least timeout of a second. Go-back-N after its timeout is ours to the segment with `limited-transmit=ns2`; by
+/// the RFCs' rule it is up to a round trip later. What is left is the phase of the cross traffic, which decides how much was lost.
+#[test]
+fn newreno_with_the_limited_transmit_of_ns_2_starts_up_as_long_as_ns_2() {
+    let text = include_str!("../../../../bench/ns2/reference-newreno.csv");
+    let mut rows = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let names = rows.next().expect("a header");
+    let place = |name| names.iter().position(|found| *found == name).expect(name);
+    let [load, seed, time, throughput] = ["cbr_mbps", "seed", "su_time_s", "goodput_mbps"].map(place);
+    let mut off = Vec::new();
+    for row in rows.filter(|row| row[seed] == "1") {
+        let cross = if row[load] == "0" { "none".to_owned() } else { format!("{}mbit", row[load]) };
+        let of = |rule| {
+            let options = [
+                ("cross", cross.as_str()),
+                ("recovery", "newreno"),
+                ("min-rto", "1s"),
+                ("limited-transmit", rule),
+            ];
+            let object = run(&options, "slow-start")[0].object();
+            ["su_time_s", "throughput_bps"].map(|field| object[field].as_f64().expect(field))
+        };
+        let ([rfc, _], [ns2, bps]) = (of("rfc3042"), of("ns2"));
+        let [their_time, their_mbps] = [time, throughput].map(|at| row[at].parse::<f64>().expect("a number"));
+        let exact = ["0", "60", "80"].contains(&row[load]);
+        let (time_off, throughput_off) = (ns2 / their_time - 1.0, bps / 1e6 / their_mbps - 1.0);
+        if time_off.abs() > if exact { 0.001 } else { 0.05 } || throughput_off.abs() > 0.03 || rfc <= ns2 {
+            off.push(format!(
+                "{cross}: su-time {ns2} (RFC 3042 {rfc}), ns-2 {their_time}; {bps}, ns-2 {their_mbps}"
+            ));
+        }
+    }
+    assert!(off.is_empty(), "{off:#?}");
+}
+
 /// What a law or a policy takes from the network is the same to all of them; they differ in what they do about losses.
 #[test]
 fn where_nothing_is_lost_every_recovery_does_the_same() {
