@@ -86,9 +86,9 @@ pub(super) const KEYS: &[Key] = &[
         help: "What the first two duplicate ACKs send without SACK: new data only (RFC 3042), or after a timeout what is sent \
                again next, too (ns-2)",
         default: Some("rfc3042"),
-        examples: &["ns2", "rfc3042"],
+        examples: &["ns2"],
         schemes: true,
-        place: 68,
+        place: 55,
         parse: |options, text| put(&mut options.plain.limited_transmit, words::limited_transmit(text)),
         show: |path| ns2_limited_transmit(path).map(str::to_owned),
         title: |path| ns2_limited_transmit(path).map(|_| "limited transmit of ns-2".to_owned()),
