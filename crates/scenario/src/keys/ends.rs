@@ -88,7 +88,7 @@ pub(super) const KEYS: &[Key] = &[
         default: Some("rfc3042"),
         examples: &["ns2"],
         schemes: true,
-        place: 55,
+        place: 56,
         parse: |options, text| put(&mut options.plain.limited_transmit, words::limited_transmit(text)),
         show: |path| ns2_limited_transmit(path).map(str::to_owned),
         title: |path| ns2_limited_transmit(path).map(|_| "limited transmit of ns-2".to_owned()),

@@ -585,7 +585,7 @@ pub(super) const KEYS: &[Key] = &[
         examples: &["paper,packets=60", "gap:300us"],
         excludes: &[never("flows", TRAINS), never("rounds", TRAINS), never("app", TRAINS)],
         sweeps: false,
-        place: 66,
+        place: 57,
         parse: |options, text| put(&mut options.plain.probe, probing::probe(text)),
         show: |path| path.probe.map(|probe| probe.to_string()),
         ..PATH
