@@ -6,7 +6,7 @@ use firstflight::{Bytes, Rate, Time};
 use firstflight_measure::arithmetic::{bps, ratio, seconds};
 use firstflight_measure::{FlowRow, PopulationRow, Quantile, VERSION, Windows, quantile};
 use firstflight_scenario::{Scenario, asks_routers, words};
-use firstflight_sim::{Arrived, FlowId, FlowStats, HostName, LinkId, LinkSpec, Ways};
+use firstflight_sim::{Arrived, FlowId, FlowStats, HostName, Ways};
 
 use crate::build_network::AnySim;
 use crate::census::{Census, Counts, QuickStart};
@@ -21,8 +21,6 @@ pub(crate) struct Run<'a, W = Census> {
     /// The measured flows.
     pub(crate) measured: Range<u32>,
     pub(crate) end: Time,
-    pub(crate) links: Vec<LinkSpec>,
-    pub(crate) bottlenecks: Vec<LinkId>,
     pub(crate) meter: Meter,
     pub(crate) sim: AnySim<W>,
 }
@@ -44,7 +42,7 @@ impl Run<'_> {
 
     /// What was measured in the scenario's windows, for a row of these flows.
     fn windows(&self, flows: &[FlowId]) -> Windows {
-        self.meter.fields(&self.links, &self.bottlenecks, flows)
+        self.meter.fields(flows)
     }
 
     /// The time integral of active flows from `from` to `until`, in flow-nanoseconds.

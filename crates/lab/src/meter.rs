@@ -2,15 +2,50 @@
 
 use firstflight::{Span, Time};
 use firstflight_measure::arithmetic::bps;
-use firstflight_measure::{WindowFields, Windows};
-use firstflight_scenario::{Scenario, Window};
-use firstflight_sim::{FlowId, LinkId, LinkSpec, LinkStats, Recorder};
+use firstflight_measure::{LinkFields, WindowFields, Windows};
+use firstflight_scenario::{NamedLink, Scenario, Window};
+use firstflight_sim::{FlowId, HostName, LinkId, LinkSpec, LinkStats, Recorder};
 
 use crate::build_network::AnySim;
 
+/// The links of a run that windows measure.
+#[derive(Clone, Debug)]
+pub(crate) struct Metered {
+    /// Every link of the run, by its number.
+    specs: Vec<LinkSpec>,
+    bottlenecks: Vec<LinkId>,
+    /// The links that the scenario names: how their fields' names end, and which links they are.
+    named: Vec<(String, LinkId)>,
+}
+
+impl Metered {
+    /// The links of a run of a scenario. The links between routers come first among `specs`: those forward, from the first router
+    /// on, and as many in the other direction. `access` finds the access link from a host, or to it.
+    pub(crate) fn new(
+        scenario: &Scenario,
+        specs: &[LinkSpec],
+        bottlenecks: Vec<LinkId>,
+        access: impl Fn(HostName, bool) -> Option<LinkId>,
+    ) -> Self {
+        let hops = scenario.topology.hops();
+        let place = |link: &NamedLink| {
+            let id = match *link {
+                NamedLink::Forward(hop) => Some(LinkId(hop - 1)),
+                NamedLink::Reverse(hop) => Some(LinkId(hops + hop - 1)),
+                NamedLink::From(host) => access(host, false),
+                NamedLink::To(host) => access(host, true),
+            };
+            Some((link.suffix(), id?))
+        };
+        let named = scenario.window_links.iter().filter_map(place).collect();
+        Self { specs: specs.to_vec(), bottlenecks, named }
+    }
+}
+
 /// Reads the counters of a run at the ends of the scenario's windows.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Meter {
+    links: Metered,
     windows: Vec<Window>,
     /// From when windows count.
     origin: Time,
@@ -26,18 +61,20 @@ struct Reading {
     links: Vec<LinkStats>,
     /// Bytes delivered of each flow.
     delivered: Vec<u64>,
+    /// Bytes delivered of all flows that cross each of the links that the scenario names.
+    over_named: Vec<u64>,
 }
 
 impl Meter {
     /// The meter of a scenario's windows, which count from `origin`.
-    pub(crate) fn new(scenario: &Scenario, origin: Time) -> Self {
+    pub(crate) fn new(scenario: &Scenario, origin: Time, links: Metered) -> Self {
         let windows = scenario.windows.clone();
         let mut due: Vec<Time> =
             windows.iter().flat_map(|window| [origin + window.from, origin + window.until]).collect();
         due.sort_unstable();
         due.dedup();
         due.reverse();
-        Self { windows, origin, due, read: Vec::new() }
+        Self { links, windows, origin, due, read: Vec::new() }
     }
 
     /// The next instant at which [`Meter::read`] is to be called, if it comes by `until`.
@@ -52,18 +89,34 @@ impl Meter {
         }
         self.due.pop();
         let links = (0..).map_while(|id| sim.link(LinkId(id))).collect();
-        let flows = (0..sim.flow_count()).map(FlowId);
-        let delivered = flows.map(|id| sim.flow(id).unwrap_or_default().delivered_bytes).collect();
-        self.read.push(Reading { at, links, delivered });
+        let flows = || (0..sim.flow_count()).map(FlowId);
+        let of = |id: FlowId| sim.flow(id).unwrap_or_default().delivered_bytes;
+        let crosses = |id: &FlowId, link: &LinkId| sim.way(*id).is_some_and(|way| way.contains(link));
+        let named = self.links.named.iter();
+        let over_named = named.map(|(_, link)| flows().filter(|id| crosses(id, link)).map(of).sum()).collect();
+        self.read.push(Reading { at, links, delivered: flows().map(of).collect(), over_named });
     }
 
-    /// The fields of a row: of the bottlenecks among `links`, and of the row's flows.
-    pub(crate) fn fields(&self, links: &[LinkSpec], bottlenecks: &[LinkId], flows: &[FlowId]) -> Windows {
+    /// The fields of a row: of the links, and of the row's flows.
+    pub(crate) fn fields(&self, flows: &[FlowId]) -> Windows {
         let one = |window: &Window| {
-            let empty = || WindowFields { suffix: window.suffix(), ..WindowFields::default() };
-            self.between(window).map_or_else(empty, |ends| ends.fields(window, links, bottlenecks, flows))
+            let ends = self.between(window);
+            WindowFields {
+                suffix: window.suffix(),
+                links: self.named(ends.as_ref()),
+                ..ends.map(|ends| ends.fields(&self.links, flows)).unwrap_or_default()
+            }
         };
         Windows(self.windows.iter().map(one).collect())
+    }
+
+    /// The fields of the links that the scenario names.
+    fn named(&self, ends: Option<&Ends<'_>>) -> Vec<LinkFields> {
+        let one = |(place, (suffix, link)): (usize, &(String, LinkId))| {
+            let fields = ends.map(|ends| ends.link(&self.links.specs, place, *link)).unwrap_or_default();
+            LinkFields { suffix: suffix.clone(), ..fields }
+        };
+        self.links.named.iter().enumerate().map(one).collect()
     }
 
     /// The readings at the ends of a window; `None` if the run ended before.
@@ -80,26 +133,33 @@ struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    fn fields(
-        &self,
-        window: &Window,
-        links: &[LinkSpec],
-        bottlenecks: &[LinkId],
-        flows: &[FlowId],
-    ) -> WindowFields {
-        let of = |link: &LinkId| (*link, self.utilisation(*link, links.get(link.0 as usize)));
+    /// The fields of the bottleneck and of these flows, without the window's name and its links.
+    fn fields(&self, links: &Metered, flows: &[FlowId]) -> WindowFields {
+        let of = |link: &LinkId| (*link, self.utilisation(*link, links.specs.get(link.0 as usize)));
         // The first of those that are used most.
-        let used = bottlenecks
+        let used = links
+            .bottlenecks
             .iter()
             .map(of)
             .rev()
             .max_by(|(_, one), (_, other)| one.unwrap_or_default().total_cmp(&other.unwrap_or_default()));
         let goodput = bps(flows.iter().map(|flow| self.delivered(*flow)).sum(), self.nanos());
         WindowFields {
-            suffix: window.suffix(),
             utilisation: used.and_then(|(_, used)| used),
             goodput_bps: goodput,
             dropped_packets: used.map(|(link, _)| self.dropped(link)),
+            ..WindowFields::default()
+        }
+    }
+
+    /// The fields of a link, without its name, which is at `place` among those that the scenario names.
+    fn link(&self, specs: &[LinkSpec], place: usize, link: LinkId) -> LinkFields {
+        let over = |reading: &Reading| reading.over_named.get(place).copied().unwrap_or(0);
+        LinkFields {
+            utilisation: self.utilisation(link, specs.get(link.0 as usize)),
+            goodput_bps: bps(over(self.until).saturating_sub(over(self.from)), self.nanos()),
+            dropped_packets: Some(self.dropped(link)),
+            ..LinkFields::default()
         }
     }
 

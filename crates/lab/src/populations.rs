@@ -22,7 +22,7 @@ use crate::error::RunError;
 use crate::flows::{Run, flow_rows, row};
 use crate::group::{Group, arrivals, ends, groups};
 use crate::how::{How, kept, pool};
-use crate::meter::Meter;
+use crate::meter::{Meter, Metered};
 use crate::run::SLICE;
 use crate::tapped::TappedFlows;
 
@@ -99,7 +99,7 @@ fn run<'a>(
     };
     let tapped = TappedFlows::new(make, (place, group), seed, 2 * hosts.hops);
     let sim = Sim::new(&network, seed, (census, tapped))?;
-    let Run { measured, end, links, bottlenecks, ways, meter, sim, .. } =
+    let Run { measured, end, ways, meter, sim, .. } =
         follow(scenario, (population, hosts, group), seed, network, sim, how)?;
     let mut taps = None;
     let sim = sim.watched_by(|(census, tapped)| {
@@ -107,7 +107,7 @@ fn run<'a>(
         census
     });
     taps.map_or(Ok(()), TappedFlows::finish)?;
-    Ok(Run { seed, group, ways, measured, end, links, bottlenecks, meter, sim })
+    Ok(Run { seed, group, ways, measured, end, meter, sim })
 }
 
 /// Runs a population until it is over.
@@ -124,7 +124,12 @@ fn follow<'a, W: Recorder>(
     let mut measured = 0..0;
     let mut over = 0;
     let mut reached = Time::ZERO;
-    let mut meter = Meter::new(scenario, Time::ZERO);
+    let lot = lot(scenario, hosts);
+    // The bottlenecks are the links between routers, in both directions.
+    let between_routers = (0..2 * hosts.hops).map(LinkId).collect();
+    let access = |host, to_host| lot.edge_link(host, to_host);
+    let mut meter =
+        Meter::new(scenario, Time::ZERO, Metered::new(scenario, &network.links, between_routers, access));
     meter.read(&sim, reached);
     while reached < end {
         if (how.interrupted)() {
@@ -178,9 +183,6 @@ fn follow<'a, W: Recorder>(
         ways: network.arrivals.into_iter().next().map(|process| process.ways),
         measured,
         end: reached,
-        links: network.links,
-        // The links between routers, in both directions.
-        bottlenecks: (0..2 * hosts.hops).map(LinkId).collect(),
         meter,
         sim,
     })
@@ -191,6 +193,18 @@ fn is_own<W: Recorder>(sim: &AnySim<W>, group: &Group, id: u32) -> bool {
     sim.arrived(FlowId(id)).and_then(|arrived| group.place(arrived)).is_some()
 }
 
+/// The routers and their hosts.
+fn lot(scenario: &Scenario, hosts: Hosts) -> ParkingLot {
+    ParkingLot {
+        backbone: backbone(scenario, hosts.hops),
+        backbone_back: Some(backbone_back(scenario, hosts.hops)),
+        hops: hosts.hops,
+        hosts: hosts.each,
+        edge: Some(edge(scenario)),
+        edge_down: scenario.receiver_access_rate.map(|rate| edge_down(scenario, rate)),
+    }
+}
+
 /// The links, the arrival processes of the flows, and cross traffic.
 fn network(
     scenario: &Scenario,
@@ -198,14 +212,7 @@ fn network(
     hosts: Hosts,
     group: &Group,
 ) -> Result<Network<AnyScheme, AnyRestart, AnyLaw>, RunError> {
-    let lot = ParkingLot {
-        backbone: backbone(scenario, hosts.hops),
-        backbone_back: Some(backbone_back(scenario, hosts.hops)),
-        hops: hosts.hops,
-        hosts: hosts.each,
-        edge: Some(edge(scenario)),
-        edge_down: scenario.receiver_access_rate.map(|rate| edge_down(scenario, rate)),
-    };
+    let lot = lot(scenario, hosts);
     let mut links = lot.links();
     if group.mix.iter().any(|choice| asks_routers(scenario, choice)) {
         for (index, link) in links.iter_mut().enumerate() {

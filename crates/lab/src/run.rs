@@ -4,11 +4,11 @@ use firstflight::{Span, Time};
 use firstflight_measure::{CrossTotals, Evidence, Hop, IdealSender, RouterAnswers, Tap, Windows};
 use firstflight_scenario::words::Cross;
 use firstflight_scenario::{Goal, Scenario, SchemeChoice};
-use firstflight_sim::{Application, FlowId, FlowStats, LinkId, Recorder, Sim, Stop, Traffic};
+use firstflight_sim::{Application, FlowId, FlowStats, HostName, LinkId, Recorder, Sim, Stop, Traffic};
 
 use crate::build_network::{AnyNetwork, AnySim, RunNetwork, clients, flow_start, flows, measured};
 use crate::error::RunError;
-use crate::meter::Meter;
+use crate::meter::{Meter, Metered};
 use crate::observe::{Observer, Surroundings, Watching};
 use crate::round_watch::Watch;
 
@@ -80,7 +80,7 @@ pub(crate) fn measure(
     let sized = matches!(scenario.goal, Goal::Size(_));
     let mut end = latest;
     let mut reached = sim.now();
-    let mut meter = Meter::new(scenario, built.start);
+    let mut meter = Meter::new(scenario, built.start, metered(scenario, built));
     meter.read(&sim, reached);
     while reached < latest {
         if interrupted() {
@@ -102,7 +102,7 @@ pub(crate) fn measure(
     let offers = sim.recorder().0.offered();
     let hops: Vec<Hop> = bottlenecks.iter().map(|link| hop(&sim, network, clients, *link, offers)).collect();
     let cross = cross_totals(&sim, clients);
-    let windows = meter.fields(&network.links, bottlenecks, &[MEASURED]);
+    let windows = meter.fields(&[MEASURED]);
     let routers = routers(&sim, network);
     let measured = sim.flow(MEASURED).unwrap_or_default();
     let mut evidence = Evidence::default();
@@ -128,6 +128,18 @@ pub(crate) fn measure(
     evidence.finished_at = measured.finished().map(Time::nanos);
     evidence.aborted_at = measured.aborted().map(Time::nanos);
     Ok(Outcome { evidence, cross, windows })
+}
+
+/// The links that windows measure.
+fn metered(scenario: &Scenario, built: &RunNetwork) -> Metered {
+    let between_routers = 2 * scenario.topology.hops();
+    // The host at either end has the place of its client.
+    let access = |(_, place): HostName, to_host: bool| {
+        let way = &built.network.flows.get(place as usize)?.forward;
+        let link = if to_host { way.last() } else { way.first() };
+        link.copied().filter(|link| link.0 >= between_routers)
+    };
+    Metered::new(scenario, &built.network.links, built.bottlenecks.clone(), access)
 }
 
 /// Whether the awaited flow has ended, by completion or abort.

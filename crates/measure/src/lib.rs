@@ -52,4 +52,4 @@ pub use verdict::{
     Better, Claim, Reference, credit_sentence, help, laws_differ, listed, owing, population_verdict,
     populations_want_reference, rank, rank_populations, verdict, wants_reference,
 };
-pub use windows::{WINDOW_FIELDS, WindowFields, Windows};
+pub use windows::{LinkFields, WINDOW_FIELDS, WindowFields, Windows};

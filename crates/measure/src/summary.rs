@@ -231,6 +231,7 @@ mod tests {
                 utilisation,
                 goodput_bps: Some(5.0),
                 dropped_packets: Some(3),
+                links: Vec::new(),
             };
             Row { windows: crate::Windows(vec![window]), ..Row::default() }
         };

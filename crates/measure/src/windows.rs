@@ -19,6 +19,22 @@ pub struct WindowFields {
     pub goodput_bps: Option<f64>,
     /// Packets of all traffic that this bottleneck dropped.
     pub dropped_packets: Option<u64>,
+    /// The links that the scenario names, in its order.
+    pub links: Vec<LinkFields>,
+}
+
+/// The fields of one link in one window. `None` (JSON `null`) if the run ended before the window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkFields {
+    /// The end of the fields' names, behind the window's.
+    pub suffix: String,
+    /// The share of the link's capacity that its transmitter used; `None` too for a link without a rate.
+    pub utilisation: Option<f64>,
+    /// Payload of all flows whose data cross the link, of datagrams the whole of them, delivered within the window, over its
+    /// length.
+    pub goodput_bps: Option<f64>,
+    /// Packets of all traffic that the link dropped.
+    pub dropped_packets: Option<u64>,
 }
 
 /// The stems of the names of a window's fields.
@@ -27,12 +43,18 @@ pub const WINDOW_FIELDS: [&str; 3] = ["utilisation", "goodput_bps", "dropped_pac
 impl Serialize for Windows {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let [utilisation, goodput, dropped] = WINDOW_FIELDS;
-        let mut map = serializer.serialize_map(Some(3 * self.0.len()))?;
+        let mut map = serializer.serialize_map(None)?;
         for window in &self.0 {
             let name = |stem: &str| format!("{stem}_{}", window.suffix);
             map.serialize_entry(&name(utilisation), &window.utilisation)?;
             map.serialize_entry(&name(goodput), &window.goodput_bps)?;
             map.serialize_entry(&name(dropped), &window.dropped_packets)?;
+            for link in &window.links {
+                let name = |stem: &str| format!("{stem}_{}_{}", window.suffix, link.suffix);
+                map.serialize_entry(&name(utilisation), &link.utilisation)?;
+                map.serialize_entry(&name(goodput), &link.goodput_bps)?;
+                map.serialize_entry(&name(dropped), &link.dropped_packets)?;
+            }
         }
         map.end()
     }

@@ -111,11 +111,12 @@ pub(crate) fn run(figures: &[&Figure], settings: &Settings<'_>) -> Result<Vec<Ou
                     };
                     // Windows change no run, and so are no part of the canonical text, but they are columns of its rows.
                     let key = format!(
-                        "{}\n{}\n{}\n{:?}",
+                        "{}\n{}\n{}\n{:?}\n{:?}",
                         scenario.canonical(),
                         scenario.seed,
                         show_choices(choices),
-                        scenario.windows
+                        scenario.windows,
+                        scenario.window_links
                     );
                     let place = *known.entry(key).or_insert(tasks.len());
                     if place == tasks.len() {

@@ -148,7 +148,7 @@ fn scheme(text: &str) -> Result<String, QuantityError> {
 }
 
 /// Reads a host: `router/place`, both from zero.
-fn host(text: &str) -> Result<HostName, QuantityError> {
+pub(crate) fn host(text: &str) -> Result<HostName, QuantityError> {
     const HOST: &str = "a host is its router and its place at the router, both from 0, as in `0/3`";
     let number = |text: &str| text.trim().parse::<u32>().ok();
     let both = text.split_once('/').and_then(|(router, place)| Some((number(router)?, number(place)?)));

@@ -216,15 +216,20 @@ impl ParkingLot {
         self.route((0, 0), (self.hops, 0))
     }
 
+    /// The link from a host, named by its router and its index there, to its router, or the one from the router to the host;
+    /// `None` if there is no such host, or hosts have no links.
+    pub fn edge_link(&self, (router, host): (u32, u32), to_host: bool) -> Option<LinkId> {
+        let exists = self.edge.is_some() && router <= self.hops && host < self.hosts;
+        exists.then(|| LinkId(2 * self.hops + 2 * (router * self.hosts + host) + u32::from(to_host)))
+    }
+
     /// The links from one host to another, in order.
     fn links_between(&self, from: (u32, u32), to: (u32, u32)) -> Vec<LinkId> {
-        let edge = |(router, host): (u32, u32), down: u32| {
-            self.edge.as_ref().map(|_| LinkId(2 * self.hops + 2 * (router * self.hosts + host) + down))
-        };
         let onward = (from.0..to.0).map(LinkId);
         let back = (to.0..from.0).rev().map(|hop| LinkId(self.hops + hop));
         let mut links = Vec::with_capacity(from.0.abs_diff(to.0) as usize + 2);
-        links.extend(edge(from, 0).into_iter().chain(onward).chain(back).chain(edge(to, 1)));
+        let (first, last) = (self.edge_link(from, false), self.edge_link(to, true));
+        links.extend(first.into_iter().chain(onward).chain(back).chain(last));
         links
     }
 }

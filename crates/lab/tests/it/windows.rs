@@ -1,7 +1,7 @@
 //! Measuring windows: what rows say of parts of a run.
 
 use firstflight_lab::{How, populations, race};
-use firstflight_measure::{PopulationRow, Row, WindowFields, Windows};
+use firstflight_measure::{LinkFields, PopulationRow, Row, WindowFields, Windows};
 use firstflight_scenario::{Options, Scenario, parse_choices};
 
 fn scenario(options: &[(&str, &str)]) -> Scenario {
@@ -98,4 +98,66 @@ fn the_goodput_of_the_schemes_of_a_mix_is_that_of_all_its_flows() {
     let used: Vec<_> =
         rows.iter().map(|row| window(&row.windows, "1s_3s").utilisation.expect("a rate")).collect();
     assert!(used.iter().all(|used| *used > 0.4 && *used < 1.0), "{used:?}");
+}
+
+/// The fields of a link in a window.
+fn link<'a>(windows: &'a Windows, of: &str, name: &str) -> &'a LinkFields {
+    window(windows, of).links.iter().find(|link| link.suffix == name).expect(name)
+}
+
+#[test]
+fn named_links_have_fields_of_their_own_in_a_race() {
+    let path = [("rate", "10mbit"), ("rtt", "40ms"), ("duration", "5s"), ("access-rate", "20mbit")];
+    let more = [
+        ("reverse-rate", "1mbit"),
+        ("receiver-access-rate", "16mbit"),
+        ("windows", "0s..5s"),
+        ("window-links", "forward:1,reverse:1,from:0/0,to:1/0"),
+    ];
+    let row = row(&[&path[..], &more].concat());
+    let whole = window(&row.windows, "0s_5s");
+    let of = |name: &str| link(&row.windows, "0s_5s", name);
+    let bottleneck = of("forward_1");
+    assert_eq!(
+        (bottleneck.utilisation, bottleneck.goodput_bps, bottleneck.dropped_packets),
+        (whole.utilisation, whole.goodput_bps, whole.dropped_packets)
+    );
+    assert!(bottleneck.dropped_packets > Some(0));
+    let used = |name: &str| of(name).utilisation.expect("a rate");
+    // The sender's link carries what the bottleneck drops, too, at twice the rate; the receiver's what it sends on.
+    let (sent, dropped) = (used("forward_1") * 10e6, bottleneck.dropped_packets.expect("a count") as f64);
+    let offered = sent + dropped * 1500.0 * 8.0 / 5.0;
+    assert!((used("from_0_0") * 20e6 / offered - 1.0).abs() < 0.01, "{} {offered}", used("from_0_0") * 20e6);
+    assert!((used("to_1_0") * 16e6 / sent - 1.0).abs() < 0.01, "{} {sent}", used("to_1_0") * 16e6);
+    // ACKs of 40 bytes at most one a packet of 1500.
+    let acks = used("reverse_1") * 1e6;
+    assert!(acks > sent * 40.0 / 3000.0 * 0.9 && acks < sent * 52.0 / 1500.0 * 1.05, "{acks} {sent}");
+    assert_eq!(of("reverse_1").goodput_bps, Some(0.0), "it carries no data");
+}
+
+#[test]
+fn a_named_link_counts_the_goodput_of_all_flows_across_it() {
+    let flows = "start=0s,from=0/0,to=1/0;start=0s,from=1/1,to=0/1;start=0s,size=1p,from=0/1,to=1/1";
+    let scenario = scenario(&[
+        ("rate", "10mbit"),
+        ("rtt", "40ms"),
+        ("queue", "50p"),
+        ("topology", "dumbbell:hosts=2"),
+        ("duration", "4s"),
+        ("flow", flows),
+        ("windows", "0s..4s"),
+        ("window-links", "forward:1,reverse:1,from:1/1,to:0/1,from:0/1"),
+    ]);
+    let choices = parse_choices("slow-start").expect("a scheme");
+    let results = populations(&scenario, &choices, true, &How::default()).expect("flows");
+    let rows = &results[0].flows;
+    let goodput = |flow: usize| window(&rows[flow].windows, "0s_4s").goodput_bps.expect("reached");
+    let row = &results[0].rows[0];
+    let of = |name: &str| link(&row.windows, "0s_4s", name).goodput_bps.expect("reached");
+    assert!(goodput(0) > 1e6 && goodput(1) > 1e6, "{} {}", goodput(0), goodput(1));
+    assert!((of("forward_1") - goodput(0) - goodput(2)).abs() < 1.0);
+    for name in ["reverse_1", "from_1_1", "to_0_1"] {
+        assert!((of(name) - goodput(1)).abs() < 1.0, "{name}");
+    }
+    assert!((of("from_0_1") - goodput(2)).abs() < 1.0);
 }

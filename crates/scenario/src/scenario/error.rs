@@ -46,6 +46,9 @@ pub enum ScenarioFault {
         /// What is wrong with it, and what is allowed.
         fault: String,
     },
+    /// A link that the path does not have; the text names it, and those that the path has.
+    #[error("{0}")]
+    NoSuchLink(String),
     /// A key without another key that it needs.
     #[error("{0}")]
     Needs(&'static str),

@@ -218,6 +218,11 @@ impl Scenario {
             let (window, limit) = (late.to_string(), show_span(self.limit));
             return Err(ScenarioFault::WindowTooLate { window, limit }.of("windows"));
         }
+        let clients = self.rounds.map_or(1, |rounds| rounds.clients);
+        for link in &self.window_links {
+            let exists = link.check(self.topology, clients, self.receiver_access_rate.is_some());
+            exists.map_err(|text| ScenarioFault::NoSuchLink(text).of("window-links"))?;
+        }
         self.check_initial_rto()?;
         if self.receiver_access_rate.is_some()
             && matches!(self.cross, Cross::Poisson { .. } | Cross::Users { .. } | Cross::Web(_))

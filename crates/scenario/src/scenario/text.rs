@@ -5,6 +5,7 @@ use firstflight_sim::Batch;
 
 use super::{Goal, Rounds, Scenario, fnv_1a, highest};
 use crate::keys::{Heading, Key, keys};
+use crate::named_link::show_links;
 use crate::quantity::{self, QueueSize};
 use crate::script::ScriptedFlow;
 use crate::windows::show_windows;
@@ -49,7 +50,9 @@ impl Scenario {
         let (schemes, runs, seed) = (quote(schemes), self.runs, self.seed);
         let windows =
             show_windows(&self.windows).map_or_else(String::new, |text| format!(" --windows {text}"));
-        format!("{program} race{options} --schemes {schemes} --runs {runs} --seed {seed}{windows}")
+        let links =
+            show_links(&self.window_links).map_or_else(String::new, |text| format!(" --window-links {text}"));
+        format!("{program} race{options} --schemes {schemes} --runs {runs} --seed {seed}{windows}{links}")
     }
 
     /// The flows of the script in words, the first few of them; `None` without one.
