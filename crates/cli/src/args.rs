@@ -388,6 +388,16 @@ pub(crate) struct OutputOptions {
     /// if the name ends with .csv.
     #[arg(long, value_name = "FILE")]
     pub(crate) series: Option<PathBuf>,
+    /// Make the series of rates in slots of this length, of every flow and of the links between routers [100ms].
+    #[arg(
+        long,
+        value_name = "TIME",
+        requires = "series",
+        num_args = 0..=1,
+        default_missing_value = "100ms",
+        allow_hyphen_values = true
+    )]
+    pub(crate) slot: Option<String>,
     /// Write pcapng captures of both ends, the first run of each scheme; with flows, of each flow.
     #[arg(long, value_name = "DIR")]
     pub(crate) pcap: Option<PathBuf>,

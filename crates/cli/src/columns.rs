@@ -8,12 +8,19 @@ use crate::failure::{Failure, Place};
 use crate::output;
 
 impl TableOptions {
-    /// How a table of these rows is printed.
+    /// How a table of these rows is printed, which have the fields `of_windows` too.
     ///
     /// # Errors
     /// A column that is no field of such rows.
-    pub(crate) fn style(&self, rows: Rows, arguments: &[String]) -> Result<TableStyle, Failure> {
-        self.style_of(&rows.fields(), &rows.headings(), arguments)
+    pub(crate) fn style(
+        &self,
+        rows: Rows,
+        of_windows: &[String],
+        arguments: &[String],
+    ) -> Result<TableStyle, Failure> {
+        let mut fields = rows.fields();
+        fields.extend(of_windows.iter().map(String::as_str));
+        self.style_of(&fields, &rows.headings(), arguments)
     }
 
     /// How a table with these fields is printed, some of them under `headings`.
@@ -80,13 +87,22 @@ mod tests {
 
     fn asked(list: &str) -> Result<Columns, String> {
         let options = TableOptions { wide: false, columns: Some(list.to_owned()) };
-        options.style(Rows::Race, &[]).map(|style| style.columns).map_err(|failure| failure.to_string())
+        let windows = ["utilisation_0s_1s".to_owned()];
+        options
+            .style(Rows::Race, &windows, &[])
+            .map(|style| style.columns)
+            .map_err(|failure| failure.to_string())
     }
 
     #[test]
     fn columns_are_named_by_their_fields_and_each_is_shown_once() {
         let columns = ["su_loss", "cost"].map(str::to_owned).to_vec();
         assert_eq!(asked("su_loss, cost,su_loss"), Ok(Columns::Chosen(columns)));
+        let of_window = "utilisation_0s_1s";
+        assert_eq!(asked(of_window), Ok(Columns::Chosen(vec![of_window.to_owned()])));
+        assert!(
+            asked("utilisation_0s_2s").is_err_and(|error| error.contains("is `utilisation_0s_1s` meant?"))
+        );
     }
 
     /// Every heading of a table that is no field by itself is answered with the fields under it.

@@ -45,7 +45,7 @@ impl Counts {
 
 /// Reads the captures and says what was asked for.
 pub(crate) fn inspect(options: &Inspect, arguments: &[String]) -> Result<(), Failure> {
-    let style = options.table.style(Rows::Captures, arguments)?;
+    let style = options.table.style(Rows::Captures, &[], arguments)?;
     check(options, arguments)?;
     let mut telling = Telling::new(options)?;
     let mut told = Vec::new();

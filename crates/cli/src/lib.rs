@@ -13,6 +13,7 @@ mod emulate;
 mod examples;
 mod excerpt;
 mod failure;
+mod flow_figure;
 mod help;
 mod inspect;
 mod interrupt;

@@ -1,7 +1,8 @@
 //! `firstflight race` and `run` with flows between hosts: a row a scheme, or a row a flow.
 
 use firstflight_lab::{
-    How, PopulationFlow, RunError, cast_of, group_count, population_references, populations,
+    How, LinkSlot, PopulationFlow, RunError, Slots, TakeFlowRecording, cast_of, group_count,
+    population_references, populations,
 };
 use firstflight_measure::{PopulationResult, Reference, population_verdict, rank_populations};
 use firstflight_report::{
@@ -11,9 +12,11 @@ use firstflight_scenario::{CastError, Scenario, SchemeChoice, is_named};
 
 use crate::args::{OutputOptions, RunOptions};
 use crate::failure::{Failure, Place};
+use crate::flow_figure::FlowFigure;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
+use crate::race::figure_until;
 use crate::results::write;
 use crate::taps::Logs;
 use crate::targets::Input;
@@ -44,24 +47,30 @@ pub(crate) fn run(
     }
     let jobs = runs.jobs(arguments)?;
     let rows = if runs.each_flow { Rows::Flows } else { Rows::Population };
-    let style = to.table.style(rows, arguments)?;
-    refuse_what_is_of_one_flow(to, arguments)?;
+    let style = to.table.style(rows, &scenario.window_fields(), arguments)?;
+    refuse_what_is_of_one_flow(scenario, to, arguments)?;
     to.check(choices, inputs, arguments)?;
     let cast = cast_of(scenario, choices).map_err(|error| match &error {
         RunError::Cast(error) => cast_failure(error, inputs, arguments),
         _ => Failure::usage(&error),
     })?;
+    let groups = group_count(scenario, choices).map_err(Failure::usage)?;
+    let until = figure_until(to, groups * scenario.script.len(), arguments)?;
     let logs = Logs::new(scenario, &cast, to, arguments)?;
     let flow_tap = |flow: PopulationFlow<'_>| logs.of_flow(flow);
+    let take_slot = |slot: LinkSlot<'_>| logs.take_slot(slot);
     notes.extend(scenario.ineffective(choices));
     output::note(&notes);
     let interrupt = Interrupt::listen();
-    let groups = group_count(scenario, choices).map_err(Failure::usage)?;
     let progress = Progress::new(u64::from(scenario.runs) * groups as u64);
+    let figure = FlowFigure::default();
+    let record_flow = |flow: PopulationFlow<'_>, recording| figure.take(flow, recording);
     let how = How {
         jobs,
         progress: &|done, _, name| progress.show(done, name),
         interrupted: &|| interrupt.happened(),
+        record_flow: to.figure.as_ref().map(|_| &record_flow as TakeFlowRecording<'_>),
+        slots: logs.slot().map(|length| Slots { length, take: &take_slot }),
         flow_tap: if logs.are_wanted() { Some(&flow_tap) } else { None },
         ..How::default()
     };
@@ -79,8 +88,12 @@ pub(crate) fn run(
     let shown = shown(&results, runs)?;
     let mut first = Ok(());
     if !shown.is_empty() {
-        let outputs =
-            [to_stdout(scenario, (&results, &references), &shown, (to, &style)), to_parquet(to, &shown)];
+        let program = arguments.first().map_or("", String::as_str);
+        let outputs = [
+            to_stdout(scenario, (&results, &references), &shown, (to, &style)),
+            to_parquet(to, &shown),
+            figure.write((scenario, &cast), (to, until), program),
+        ];
         first = outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()));
     }
     first = logs.finish(to).and(first);
@@ -101,13 +114,19 @@ pub(crate) fn cast_failure(error: &CastError, inputs: &[Input<'_>], arguments: &
     Failure::usage(format!("{name}{error}"))
 }
 
-/// Reports and figures are of one measured flow.
-fn refuse_what_is_of_one_flow(to: &OutputOptions, arguments: &[String]) -> Result<(), Failure> {
-    let of_one = [("--report", &to.report), ("--figure", &to.figure)];
-    match of_one.into_iter().find(|(_, file)| file.is_some()) {
+/// Reports are of one measured flow; figures are of that, or of the flows of a script.
+fn refuse_what_is_of_one_flow(
+    scenario: &Scenario,
+    to: &OutputOptions,
+    arguments: &[String],
+) -> Result<(), Failure> {
+    let is_script = !scenario.script.is_empty();
+    let figure = Some(("--figure", &to.figure)).filter(|_| !is_script);
+    match [("--report", &to.report)].into_iter().chain(figure).find(|(_, file)| file.is_some()) {
         Some((option, _)) => {
+            let figure = if is_script { "--figure, " } else { "" };
             let message = format!(
-                "{option}: it is of one measured flow, and flows asks for many; --json, --csv, --parquet, --series, --pcap, --events and --qlog are allowed"
+                "{option}: it is of one measured flow, and flows asks for many; {figure}--json, --csv, --parquet, --series, --pcap, --events and --qlog are allowed"
             );
             Err(Failure::usage(message).at(Place::value(arguments, option, option)))
         }

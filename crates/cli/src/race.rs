@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use firstflight::registry::Registry;
-use firstflight_lab::{How, RunError, race, references};
+use firstflight_lab::{How, LinkSlot, MakeClientTap, RunError, Slots, race, references};
 use firstflight_measure::{Recording, SchemeResult};
 use firstflight_report::Rows;
 use firstflight_report::svg::figure;
@@ -122,7 +122,7 @@ fn run(
         return Err(Failure::usage(EACH_FLOW).at(place));
     }
     let jobs = runs.jobs(arguments)?;
-    let style = to.table.style(Rows::Race, arguments)?;
+    let style = to.table.style(Rows::Race, &scenario.window_fields(), arguments)?;
     let figure_until = figure_until(to, choices.len(), arguments)?;
     to.check(choices, inputs, arguments)?;
     let logs = Logs::new(scenario, choices, to, arguments)?;
@@ -134,12 +134,16 @@ fn run(
     let progress = Progress::new(total);
     let drawings = Drawings::new(to, base_path(scenario));
     let record = |recording: &Recording| drawings.take(recording);
+    let client_tap = |choice: &SchemeChoice, seed, client| logs.of_client(choice, seed, client);
+    let take_slot = |slot: LinkSlot<'_>| logs.take_slot(slot);
     let how = How {
         jobs,
         record: if drawings.are_wanted() { Some(&record) } else { None },
         progress: &|done, _, name| progress.show(done, name),
         interrupted: &|| interrupt.happened(),
         tap: &|choice, seed| logs.of_run(choice, seed),
+        client_tap: to.series.as_ref().map(|_| &client_tap as MakeClientTap<'_>),
+        slots: logs.slot().map(|length| Slots { length, take: &take_slot }),
         ..How::default()
     };
     let raced = race(scenario, choices, &how);
@@ -201,7 +205,11 @@ fn missing(scenario: &Scenario, choices: &[SchemeChoice], raced: &[SchemeResult]
 }
 
 /// How long the figure is to be in nanoseconds, if that was said; and that there can be one.
-fn figure_until(output: &OutputOptions, rows: usize, arguments: &[String]) -> Result<Option<u64>, Failure> {
+pub(crate) fn figure_until(
+    output: &OutputOptions,
+    rows: usize,
+    arguments: &[String],
+) -> Result<Option<u64>, Failure> {
     if let Some(file) = &output.figure {
         figure::check(rows).map_err(|error| {
             Failure::usage(format!("--figure: {error}")).at(Place::value(

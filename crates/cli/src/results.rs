@@ -121,7 +121,7 @@ impl<'a> Results<'a> {
             self.drawings.iter_mut().filter_map(|drawing| drawing.recording.take()).collect();
         let asked = |label: &str| self.choices.iter().position(|choice| choice.name() == label);
         recordings.sort_by_key(|run| asked(&run.label));
-        let frame = Frame { path: base_path(self.scenario), until };
+        let frame = Frame { path: base_path(self.scenario), until, is_one_run: false };
         write(path, figure::render(&report, &recordings, &frame).map_err(Failure::usage)?.as_bytes())
     }
 

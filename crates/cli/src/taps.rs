@@ -2,13 +2,14 @@
 
 use std::io;
 
-use firstflight_lab::PopulationFlow;
+use firstflight::Span;
+use firstflight_lab::{LinkSlot, PopulationFlow};
 use firstflight_measure::Tap;
-use firstflight_report::log::{Folders, LoggedFlow, Series, SeriesRun, Taps};
-use firstflight_scenario::{Scenario, SchemeChoice, trace_header};
+use firstflight_report::log::{Folders, LoggedFlow, Series, SeriesRun, Slots, Taps};
+use firstflight_scenario::{NamedLink, Scenario, SchemeChoice, quantity, trace_header};
 
 use crate::args::OutputOptions;
-use crate::failure::Failure;
+use crate::failure::{Failure, Place};
 use crate::output;
 use crate::race::snap;
 
@@ -18,13 +19,14 @@ pub(crate) struct Logs<'a> {
     choices: &'a [SchemeChoice],
     taps: Taps,
     series: Option<Series>,
+    slot: Option<Span>,
 }
 
 impl<'a> Logs<'a> {
     /// What these options ask for.
     ///
     /// # Errors
-    /// A folder that cannot be made, a length of packets that is not allowed.
+    /// A folder that cannot be made, a length of packets or of slots that is not allowed.
     pub(crate) fn new(
         scenario: &'a Scenario,
         choices: &'a [SchemeChoice],
@@ -34,8 +36,11 @@ impl<'a> Logs<'a> {
         let OutputOptions { pcap, events, qlog, .. } = to.clone();
         let taps = Taps::new(Folders { pcap, events, qlog }, snap(to, arguments)?).map_err(Failure::usage)?;
         let names = || choices.iter().map(|choice| choice.name().to_owned()).collect();
-        let series = to.series.as_deref().map(|path| Series::new(path, names()));
-        Ok(Self { scenario, choices, taps, series })
+        let slot = slot(to, arguments)?;
+        let links = || scenario.slot_links().iter().map(NamedLink::to_string).collect();
+        let slots = slot.map(|length| Slots { length, links: links() });
+        let series = to.series.as_deref().map(|path| Series::new(path, names(), slots));
+        Ok(Self { scenario, choices, taps, series, slot })
     }
 
     /// Whether anything is written of each flow.
@@ -43,10 +48,36 @@ impl<'a> Logs<'a> {
         self.series.is_some() || self.taps.are_wanted()
     }
 
+    /// How long the slots are in which rates are wanted, if they are.
+    pub(crate) const fn slot(&self) -> Option<Span> {
+        self.slot
+    }
+
+    /// Takes what a link sent in a slot.
+    pub(crate) fn take_slot(&self, slot: LinkSlot<'_>) -> io::Result<()> {
+        let LinkSlot { choice, group, population, seed, link, from, bits } = slot;
+        let scheme = choice.map(|choice| self.place(choice));
+        let group = if population.is_empty() { scheme.unwrap_or(group) } else { group };
+        let run = SeriesRun { group, seed, population: population.to_owned() };
+        self.series.as_ref().map_or(Ok(()), |series| series.link_slot(&run, scheme, link, (from, bits)))
+    }
+
     /// The tap of a race's run.
     pub(crate) fn of_run(&self, choice: &SchemeChoice, seed: u64) -> io::Result<Option<Box<dyn Tap>>> {
         let run = SeriesRun { group: self.place(choice), seed, population: String::new() };
         self.tap(choice, &run, 0, choice.name())
+    }
+
+    /// The series' tap of a client of rounds, of which the first has those of the run. Clients count from zero.
+    pub(crate) fn of_client(
+        &self,
+        choice: &SchemeChoice,
+        seed: u64,
+        client: u32,
+    ) -> io::Result<Option<Box<dyn Tap>>> {
+        let run = SeriesRun { group: self.place(choice), seed, population: String::new() };
+        let tap = self.series.as_ref().map(|series| series.tap(&run, self.place(choice), client));
+        Ok(self.taps.join(tap.transpose()?.into_iter().collect()))
     }
 
     /// The tap of a population's flow.
@@ -102,4 +133,13 @@ impl<'a> Logs<'a> {
             packet: self.scenario.packet(),
         }
     }
+}
+
+/// How long a slot of the series is, if that was said.
+fn slot(to: &OutputOptions, arguments: &[String]) -> Result<Option<Span>, Failure> {
+    let Some(text) = &to.slot else { return Ok(None) };
+    let length = quantity::span(text).map_err(|error| {
+        Failure::usage(format!("--slot: {error}")).at(Place::value(arguments, "--slot", text))
+    })?;
+    Ok(Some(length))
 }

@@ -37,11 +37,15 @@ mod seed_runs;
 mod sweep;
 mod tapped;
 mod warm_up;
+mod watched_flows;
 
 pub use build_network::flow_start;
 pub use error::RunError;
 pub use group::{cast_of, group_count};
-pub use how::{How, MakeFlowTap, MakeTap, PopulationFlow, TakeRecording};
+pub use how::{
+    How, LinkSlot, MakeClientTap, MakeFlowTap, MakeTap, PopulationFlow, Slots, TakeFlowRecording,
+    TakeRecording,
+};
 pub use populations::populations;
 pub use probing::{PROBE, probe};
 pub use race::race;

@@ -1,4 +1,4 @@
-//! Measures links and flows between instants of a run, while it goes on.
+//! Measures links and flows in windows and slots of a run, while it goes on.
 
 use firstflight::{Span, Time};
 use firstflight_measure::arithmetic::bps;
@@ -8,7 +8,7 @@ use firstflight_sim::{FlowId, HostName, LinkId, LinkSpec, LinkStats, Recorder};
 
 use crate::build_network::AnySim;
 
-/// The links of a run that windows measure.
+/// The links of a run that windows and slots measure.
 #[derive(Clone, Debug)]
 pub(crate) struct Metered {
     /// Every link of the run, by its number.
@@ -16,6 +16,8 @@ pub(crate) struct Metered {
     bottlenecks: Vec<LinkId>,
     /// The links that the scenario names: how their fields' names end, and which links they are.
     named: Vec<(String, LinkId)>,
+    /// The links that slots measure: [`Scenario::slot_links`].
+    in_slots: Vec<LinkId>,
 }
 
 impl Metered {
@@ -28,17 +30,16 @@ impl Metered {
         access: impl Fn(HostName, bool) -> Option<LinkId>,
     ) -> Self {
         let hops = scenario.topology.hops();
-        let place = |link: &NamedLink| {
-            let id = match *link {
-                NamedLink::Forward(hop) => Some(LinkId(hop - 1)),
-                NamedLink::Reverse(hop) => Some(LinkId(hops + hop - 1)),
-                NamedLink::From(host) => access(host, false),
-                NamedLink::To(host) => access(host, true),
-            };
-            Some((link.suffix(), id?))
+        let id = |link: &NamedLink| match *link {
+            NamedLink::Forward(hop) => Some(LinkId(hop - 1)),
+            NamedLink::Reverse(hop) => Some(LinkId(hops + hop - 1)),
+            NamedLink::From(host) => access(host, false),
+            NamedLink::To(host) => access(host, true),
         };
-        let named = scenario.window_links.iter().filter_map(place).collect();
-        Self { specs: specs.to_vec(), bottlenecks, named }
+        let named = |link: &NamedLink| Some((link.suffix(), id(link)?));
+        let named = scenario.measured_links.iter().filter_map(named).collect();
+        let in_slots = scenario.slot_links().iter().filter_map(id).collect();
+        Self { specs: specs.to_vec(), bottlenecks, named, in_slots }
     }
 }
 
@@ -52,6 +53,27 @@ pub(crate) struct Meter {
     /// The instants that are still to be read, the last one first.
     due: Vec<Time>,
     read: Vec<Reading>,
+    slots: Option<Slots>,
+}
+
+/// What each link sent in each slot.
+#[derive(Clone, Debug)]
+struct Slots {
+    length: Span,
+    /// The end of the slot under way.
+    next: Time,
+    /// Bits that each link had sent by the beginning of that slot; none before the first.
+    before: Vec<u64>,
+    read: Vec<LinkSlots>,
+}
+
+/// What each link sent in one slot.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkSlots {
+    /// When the slot begins.
+    pub(crate) from: Time,
+    /// The bits that each link of [`Scenario::slot_links`] sent.
+    pub(crate) bits: Vec<u64>,
 }
 
 /// The counters of a run at an instant.
@@ -66,24 +88,39 @@ struct Reading {
 }
 
 impl Meter {
-    /// The meter of a scenario's windows, which count from `origin`.
-    pub(crate) fn new(scenario: &Scenario, origin: Time, links: Metered) -> Self {
+    /// The meter of a scenario's windows, which count from `origin`, and of slots of the length `slot`, which count from the
+    /// beginning of the run. The first slot is the first that does not begin before `origin`.
+    pub(crate) fn new(scenario: &Scenario, origin: Time, links: Metered, slot: Option<Span>) -> Self {
         let windows = scenario.windows.clone();
         let mut due: Vec<Time> =
             windows.iter().flat_map(|window| [origin + window.from, origin + window.until]).collect();
         due.sort_unstable();
         due.dedup();
         due.reverse();
-        Self { links, windows, origin, due, read: Vec::new() }
+        let slots = slot.filter(|length| !length.is_zero()).map(|length| {
+            let first = origin.nanos().div_ceil(length.nanos()) * length.nanos();
+            Slots { length, next: Time::from_nanos(first), before: Vec::new(), read: Vec::new() }
+        });
+        Self { links, windows, origin, due, read: Vec::new(), slots }
     }
 
     /// The next instant at which [`Meter::read`] is to be called, if it comes by `until`.
     pub(crate) fn next(&self, until: Time) -> Option<Time> {
-        self.due.last().copied().filter(|at| *at <= until)
+        let slot = self.slots.as_ref().map(|slots| slots.next);
+        self.due.last().copied().into_iter().chain(slot).min().filter(|at| *at <= until)
+    }
+
+    /// What links sent in the slots that the run saw whole.
+    pub(crate) fn slots(&self) -> &[LinkSlots] {
+        self.slots.as_ref().map_or(&[], |slots| &slots.read)
     }
 
     /// Reads the counters if the run, which has settled, has reached the next instant, `at`.
     pub(crate) fn read<W: Recorder>(&mut self, sim: &AnySim<W>, at: Time) {
+        if let Some(slots) = self.slots.as_mut().filter(|slots| slots.next == at) {
+            let sent = |link: &LinkId| sim.link(*link).map_or(0, |link| link.sent_bits);
+            slots.read(self.links.in_slots.iter().map(sent).collect());
+        }
         if self.due.last() != Some(&at) {
             return;
         }
@@ -93,7 +130,8 @@ impl Meter {
         let of = |id: FlowId| sim.flow(id).unwrap_or_default().delivered_bytes;
         let crosses = |id: &FlowId, link: &LinkId| sim.way(*id).is_some_and(|way| way.contains(link));
         let named = self.links.named.iter();
-        let over_named = named.map(|(_, link)| flows().filter(|id| crosses(id, link)).map(of).sum()).collect();
+        let over_named =
+            named.map(|(_, link)| flows().filter(|id| crosses(id, link)).map(of).sum()).collect();
         self.read.push(Reading { at, links, delivered: flows().map(of).collect(), over_named });
     }
 
@@ -123,6 +161,20 @@ impl Meter {
     fn between(&self, window: &Window) -> Option<Ends<'_>> {
         let at = |span: Span| self.read.iter().find(|reading| reading.at == self.origin + span);
         Some(Ends { from: at(window.from)?, until: at(window.until)? })
+    }
+}
+
+impl Slots {
+    /// Ends the slot under way, at whose end links have sent so many bits, and begins the next one.
+    fn read(&mut self, sent: Vec<u64>) {
+        let before = std::mem::replace(&mut self.before, sent);
+        if !before.is_empty() {
+            let from = Time::from_nanos(self.next.nanos() - self.length.nanos());
+            let bits =
+                self.before.iter().zip(before).map(|(now, before)| now.saturating_sub(before)).collect();
+            self.read.push(LinkSlots { from, bits });
+        }
+        self.next = self.next + self.length;
     }
 }
 

@@ -23,6 +23,10 @@ pub(crate) struct Watching {
     pub(crate) full: bool,
     /// The tap, if there is one.
     pub(crate) tap: Option<Box<dyn Tap>>,
+    /// The taps of the other clients of rounds, from the second client on; `None` for a client without one.
+    pub(crate) clients: Vec<Option<Box<dyn Tap>>>,
+    /// The length of the slots in which links are measured, if they are.
+    pub(crate) slot: Option<Span>,
     /// An empty recording to write in. Its buffers are allocated already if it was used before.
     pub(crate) buffers: Recording,
 }
@@ -60,7 +64,7 @@ pub(crate) struct Observer {
 impl Observer {
     /// The observer of a flow that has not begun. `surroundings` holds the observations so far.
     pub(crate) fn new(flow: FlowId, mut surroundings: Surroundings, mss: u32, watching: Watching) -> Self {
-        let Watching { full, tap, mut buffers } = watching;
+        let Watching { full, tap, mut buffers, .. } = watching;
         surroundings.queues.iter_mut().for_each(|queue| queue.full = full);
         if let Some(first) = surroundings.queues.first_mut() {
             first.series = std::mem::take(&mut buffers.queue);
@@ -430,6 +434,9 @@ impl Recorder for Observer {
     fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
         if flow == self.flow {
             self.evidence.recording.delivered.push((at.nanos(), bytes));
+            if let Some(tap) = &mut self.tap {
+                tap.delivered(at, bytes);
+            }
         }
     }
 }

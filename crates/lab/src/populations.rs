@@ -21,10 +21,11 @@ use crate::cross_flows;
 use crate::error::RunError;
 use crate::flows::{Run, flow_rows, row};
 use crate::group::{Group, arrivals, ends, groups};
-use crate::how::{How, kept, pool};
+use crate::how::{How, PopulationFlow, kept, pool};
 use crate::meter::{Meter, Metered};
 use crate::run::SLICE;
 use crate::tapped::TappedFlows;
+use crate::watched_flows::WatchedFlows;
 
 /// Runs a population of each of `choices`, and a mixed one if the scenario asks for it. Each is run `scenario.runs` times,
 /// with the seeds from `scenario.seed` on. All populations have the same flows for a seed.
@@ -55,6 +56,7 @@ pub fn populations(
     let done = AtomicU64::new(0);
     let one = |&(group, seed): &(usize, u64)| {
         let run = run(scenario, population, (group, &groups[group]), seed, how)?;
+        tell_slots(&run, group, how)?;
         let over = done.fetch_add(1, Ordering::Relaxed) + 1;
         (how.progress)(over, total, groups[group].mix.first().map_or("", SchemeChoice::name));
         let of = |place: usize| {
@@ -82,6 +84,15 @@ pub fn populations(
     Ok(results)
 }
 
+/// Tells what links sent in the slots of a run.
+fn tell_slots(run: &Run<'_>, group: usize, how: &How<'_>) -> Result<(), RunError> {
+    let Some(slots) = how.slots else { return Ok(()) };
+    let Group { mix, population, .. } = run.group;
+    // Of several schemes no one is the link's.
+    let choice = Some(mix).filter(|mix| mix.len() == 1).and_then(|mix| mix.first());
+    Ok(slots.tell((choice, group, population, run.seed), run.meter.slots())?)
+}
+
 /// One run of one population.
 fn run<'a>(
     scenario: &Scenario,
@@ -93,20 +104,32 @@ fn run<'a>(
     let Topology::Hosts(hosts) = scenario.topology else { return Err(RunError::NoPopulation) };
     let network = network(scenario, population, hosts, group)?;
     let census = Census::new(scenario.mss.into());
-    let Some(make) = how.flow_tap else {
+    let record = how.record_flow.filter(|_| seed == scenario.seed && !group.parts.is_empty());
+    if how.flow_tap.is_none() && record.is_none() {
         let sim = Sim::new(&network, seed, census)?;
         return follow(scenario, (population, hosts, group), seed, network, sim, how);
-    };
-    let tapped = TappedFlows::new(make, (place, group), seed, 2 * hosts.hops);
-    let sim = Sim::new(&network, seed, (census, tapped))?;
+    }
+    let tapped = how.flow_tap.map(|make| TappedFlows::new(make, (place, group), seed, 2 * hosts.hops));
+    let watched = record.map(|_| WatchedFlows::new(scenario.mss.into(), &between_routers(hosts)));
+    let sim = Sim::new(&network, seed, (census, (tapped, watched)))?;
     let Run { measured, end, ways, meter, sim, .. } =
         follow(scenario, (population, hosts, group), seed, network, sim, how)?;
-    let mut taps = None;
-    let sim = sim.watched_by(|(census, tapped)| {
-        taps = Some(tapped);
+    let (mut taps, mut flows) = (None, None);
+    let sim = sim.watched_by(|(census, (tapped, watched))| {
+        (taps, flows) = (tapped, watched);
         census
     });
     taps.map_or(Ok(()), TappedFlows::finish)?;
+    if let (Some(record), Some(flows)) = (record, flows) {
+        let ended = |id| sim.flow(id).and_then(|flow| flow.ended()).unwrap_or(end);
+        for (flow, recording) in flows.finish(ended) {
+            let choice = sim.arrived(FlowId(flow)).and_then(|arrived| group.mix.get(group.place(arrived)));
+            if let Some(choice) = choice {
+                let population = group.population.as_str();
+                record(PopulationFlow { choice, group: place, population, seed, flow }, recording);
+            }
+        }
+    }
     Ok(Run { seed, group, ways, measured, end, meter, sim })
 }
 
@@ -125,11 +148,9 @@ fn follow<'a, W: Recorder>(
     let mut over = 0;
     let mut reached = Time::ZERO;
     let lot = lot(scenario, hosts);
-    // The bottlenecks are the links between routers, in both directions.
-    let between_routers = (0..2 * hosts.hops).map(LinkId).collect();
     let access = |host, to_host| lot.edge_link(host, to_host);
-    let mut meter =
-        Meter::new(scenario, Time::ZERO, Metered::new(scenario, &network.links, between_routers, access));
+    let metered = Metered::new(scenario, &network.links, between_routers(hosts), access);
+    let mut meter = Meter::new(scenario, Time::ZERO, metered, how.slots.map(|slots| slots.length));
     meter.read(&sim, reached);
     while reached < end {
         if (how.interrupted)() {
@@ -191,6 +212,11 @@ fn follow<'a, W: Recorder>(
 /// Whether a flow is of the population, and not of cross traffic.
 fn is_own<W: Recorder>(sim: &AnySim<W>, group: &Group, id: u32) -> bool {
     sim.arrived(FlowId(id)).and_then(|arrived| group.place(arrived)).is_some()
+}
+
+/// The links between routers, in both directions, which are the bottlenecks.
+fn between_routers(hosts: Hosts) -> Vec<LinkId> {
+    (0..2 * hosts.hops).map(LinkId).collect()
 }
 
 /// The routers and their hosts.

@@ -61,7 +61,16 @@ pub fn population_references(
 
 /// Settings with which nobody hears of a run.
 pub(crate) fn silent<'a>(how: &How<'a>) -> How<'a> {
-    How { record: None, progress: &|_, _, _| {}, tap: &|_, _| Ok(None), flow_tap: None, ..*how }
+    How {
+        record: None,
+        progress: &|_, _, _| {},
+        tap: &|_, _| Ok(None),
+        client_tap: None,
+        flow_tap: None,
+        record_flow: None,
+        slots: None,
+        ..*how
+    }
 }
 
 /// For each of these names slow start that counts bytes with that scheme's options, once for all that have the same: the result

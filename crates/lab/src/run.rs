@@ -8,9 +8,10 @@ use firstflight_sim::{Application, FlowId, FlowStats, HostName, LinkId, Recorder
 
 use crate::build_network::{AnyNetwork, AnySim, RunNetwork, clients, flow_start, flows, measured};
 use crate::error::RunError;
-use crate::meter::{Meter, Metered};
+use crate::meter::{LinkSlots, Meter, Metered};
 use crate::observe::{Observer, Surroundings, Watching};
 use crate::round_watch::Watch;
+use crate::tapped::TapsUnderWay;
 
 /// The results of one run: of the flow, and of the other traffic.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub struct Outcome {
     pub cross: CrossTotals,
     /// What was measured in the scenario's windows.
     pub windows: Windows,
+    /// What links sent in slots.
+    pub(crate) slots: Vec<LinkSlots>,
 }
 
 /// The measured flow has the first number, so that cross traffic has equal random numbers for every scheme.
@@ -68,19 +71,22 @@ pub(crate) fn measure(
     sim: AnySim<Surroundings>,
     built: &RunNetwork,
     (scenario, choice): (&Scenario, &SchemeChoice),
-    watching: Watching,
+    mut watching: Watching,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Outcome, RunError> {
     let clients = clients(scenario);
     // Without rounds no client is observed.
     let watch = Watch::new(scenario.rounds.map_or(0, |_| clients), reply_bytes(scenario));
     let mss = u32::from(scenario.mss);
-    let mut sim = sim.watched_by(|seen| (Observer::new(MEASURED, seen, mss, watching), watch));
+    let slot = watching.slot;
+    let clients_taps = client_taps(scenario, &built.network, std::mem::take(&mut watching.clients));
+    let mut sim =
+        sim.watched_by(|seen| (Observer::new(MEASURED, seen, mss, watching), (clients_taps, watch)));
     let latest = built.start + scenario.limit;
     let sized = matches!(scenario.goal, Goal::Size(_));
     let mut end = latest;
     let mut reached = sim.now();
-    let mut meter = Meter::new(scenario, built.start, metered(scenario, built));
+    let mut meter = Meter::new(scenario, built.start, metered(scenario, built), slot);
     meter.read(&sim, reached);
     while reached < latest {
         if interrupted() {
@@ -115,8 +121,9 @@ pub(crate) fn measure(
         // Until the last reply's sender has received the final ACK. This time is no part of the flow's life.
         sim.run((end + scenario.rtt * 2 + LAST_ACK).min(latest));
     }
-    let (observer, watch) = sim.into_recorder();
+    let (observer, (clients_taps, watch)) = sim.into_recorder();
     observer.finish()?;
+    clients_taps.map_or(Ok(()), TapsUnderWay::finish)?;
     evidence.replies = watch.finish();
     choice.name().clone_into(&mut evidence.recording.label);
     let ideal = scenario.ideal_sender();
@@ -127,7 +134,24 @@ pub(crate) fn measure(
     evidence.routers = routers;
     evidence.finished_at = measured.finished().map(Time::nanos);
     evidence.aborted_at = measured.aborted().map(Time::nanos);
-    Ok(Outcome { evidence, cross, windows })
+    Ok(Outcome { evidence, cross, windows, slots: meter.slots().to_vec() })
+}
+
+/// The recorder of the taps of the clients of rounds, from the second client on; `None` without any.
+fn client_taps(
+    scenario: &Scenario,
+    network: &AnyNetwork,
+    taps: Vec<Option<Box<dyn Tap>>>,
+) -> Option<TapsUnderWay> {
+    let mut under_way = TapsUnderWay::new(2 * scenario.topology.hops());
+    let with_taps = (1..).zip(taps).filter_map(|(client, tap)| Some((client, tap?)));
+    let mut has_any = false;
+    for (client, tap) in with_taps {
+        let forward = network.flows.get(client as usize).map_or(&[][..], |flow| &flow.forward);
+        under_way.add(FlowId(client), tap, forward);
+        has_any = true;
+    }
+    has_any.then_some(under_way)
 }
 
 /// The links that windows measure.

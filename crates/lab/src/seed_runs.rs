@@ -1,7 +1,9 @@
 //! The runs of one seed: one for each scheme, after a common warm-up if there is one, and the run without the measured flow
 //! with which they are compared.
 
-use firstflight_measure::{CrossTotals, Row, add_harm, row, set_ideal};
+use std::io;
+
+use firstflight_measure::{CrossTotals, Row, Tap, add_harm, row, set_ideal};
 use firstflight_scenario::{Scenario, SchemeChoice};
 
 use crate::buffer_pool::BufferPool;
@@ -41,8 +43,15 @@ pub(crate) fn measure(
         return Err(RunError::Interrupted);
     }
     let record = how.record.filter(|_| seed == scenario.seed);
-    let watching =
-        Watching { full: record.is_some(), tap: (how.tap)(choice, seed)?, buffers: buffers.take() };
+    let slot = how.slots.map(|slots| slots.length);
+    let clients = client_taps(scenario, choice, seed, how)?;
+    let watching = Watching {
+        full: record.is_some(),
+        tap: (how.tap)(choice, seed)?,
+        clients,
+        slot,
+        buffers: buffers.take(),
+    };
     let interrupted = || (how.interrupted)();
     let outcome = match warm_up {
         Some(warm_up) => warm_up.run(scenario, choice, watching, &interrupted),
@@ -50,6 +59,9 @@ pub(crate) fn measure(
     }?;
     let mut row = row(&scenario.measured(choice, seed), &outcome.evidence);
     row.windows = outcome.windows;
+    if let Some(slots) = how.slots {
+        slots.tell((Some(choice), 0, "", seed), &outcome.slots)?;
+    }
     let recording = outcome.evidence.recording;
     if let Some(record) = record {
         record(&recording);
@@ -57,6 +69,18 @@ pub(crate) fn measure(
     let (life, end) = (recording.ended_at - recording.syn_at, recording.ended_at);
     buffers.give(recording);
     Ok(Finished { scheme, seed, row, life, end, cross: outcome.cross, ideal: None })
+}
+
+/// The taps of the clients of rounds, from the second one on.
+fn client_taps(
+    scenario: &Scenario,
+    choice: &SchemeChoice,
+    seed: u64,
+    how: &How<'_>,
+) -> io::Result<Vec<Option<Box<dyn Tap>>>> {
+    let Some(make) = how.client_tap else { return Ok(Vec::new()) };
+    let clients = scenario.rounds.map_or(1, |rounds| rounds.clients);
+    (1..clients).map(|client| make(choice, seed, client)).collect()
 }
 
 /// Runs the seed without the flow, and adds the flow's effect on others to each row.

@@ -1,5 +1,5 @@
-//! The taps of a population's flows: each is made as its flow arrives, and finished as its connection closes, so that memory
-//! and open files are those of the flows under way.
+//! Taps of the flows of a population. A flow's tap is made when the flow arrives. The tap is finished when both ends of the flow
+//! have closed, so that only flows under way need memory and open files.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,42 +13,73 @@ use crate::group::Group;
 use crate::how::{MakeFlowTap, PopulationFlow};
 use crate::observe::Sequence;
 
-/// The taps of the flows under way in a run.
+/// The recorder that makes the tap of each flow of a population as the flow arrives.
 pub(crate) struct TappedFlows<'a> {
     make: MakeFlowTap<'a>,
-    /// The place of the group among those of the scenario.
+    /// The place of `group` among the groups of the scenario.
     place: usize,
     group: &'a Group,
     seed: u64,
-    /// How many links between routers there are, which come first.
-    routers_links: u32,
+    taps: TapsUnderWay,
+}
+
+/// The recorder that tells each flow's events to the flow's tap.
+pub(crate) struct TapsUnderWay {
+    /// The flows under way, by their numbers.
     flows: BTreeMap<u32, Tapped>,
-    /// Packets that wait at each link between routers.
+    /// The number of packets that wait at each link between routers, by the link's number. The network numbers the links between
+    /// routers, both directions counted, from zero on, and access links after them.
     queues: Vec<u32>,
+    /// The first error of a tap.
     failed: Option<io::Error>,
 }
 
 /// A flow under way.
 struct Tapped {
     tap: Box<dyn Tap>,
+    /// The positions in the two streams, the client's first.
     sequences: [Sequence; 2],
+    /// Whether the client and the server have closed.
     is_closed: [bool; 2],
-    /// When the server last delivered, and the payload bytes that it has in order.
+    /// When the server last delivered payload, and how many bytes it has in order.
     delivered: (Time, u64),
-    /// The links between routers that its client's packets cross.
+    /// The links between routers that the client's packets cross.
     forward: Vec<LinkId>,
 }
 
 impl<'a> TappedFlows<'a> {
-    /// The taps of a run of this group, before a flow has arrived.
+    /// The taps of a run of `group`, before a flow has arrived. `between_routers` is the number of links between routers.
     pub(crate) fn new(
         make: MakeFlowTap<'a>,
         (place, group): (usize, &'a Group),
         seed: u64,
-        routers_links: u32,
+        between_routers: u32,
     ) -> Self {
-        let queues = vec![0; routers_links as usize];
-        Self { make, place, group, seed, routers_links, flows: BTreeMap::new(), queues, failed: None }
+        Self { make, place, group, seed, taps: TapsUnderWay::new(between_routers) }
+    }
+
+    /// Finishes the taps of the flows that are still under way.
+    ///
+    /// # Errors
+    /// The first error of a tap.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        self.taps.finish()
+    }
+}
+
+impl TapsUnderWay {
+    /// No taps, in a run with so many links between routers.
+    pub(crate) fn new(between_routers: u32) -> Self {
+        Self { flows: BTreeMap::new(), queues: vec![0; between_routers as usize], failed: None }
+    }
+
+    /// Adds the tap of a flow that begins, whose client's packets cross the links `forward`.
+    pub(crate) fn add(&mut self, flow: FlowId, tap: Box<dyn Tap>, forward: &[LinkId]) {
+        let is_between_routers = |link: &&LinkId| (link.0 as usize) < self.queues.len();
+        let forward = forward.iter().filter(is_between_routers).copied().collect();
+        let sequences = [Sequence::default(); 2];
+        let tapped = Tapped { tap, sequences, is_closed: [false; 2], delivered: (Time::ZERO, 0), forward };
+        self.flows.insert(flow.0, tapped);
     }
 
     /// Finishes the taps of the flows that are still under way.
@@ -80,25 +111,28 @@ fn index(side: Role) -> usize {
 }
 
 impl Recorder for TappedFlows<'_> {
+    fn inner(&mut self) -> (Option<&mut impl Recorder>, Option<&mut impl Recorder>) {
+        (Some(&mut self.taps), None::<&mut ()>)
+    }
+
     fn flow_arrived(&mut self, _: Time, flow: FlowId, arrived: Arrived, forward: &[LinkId]) {
         let place = self.group.place(arrived);
         let Some(choice) = place.and_then(|place| self.group.mix.get(place)) else { return };
         let (group, population) = (self.place, self.group.population.as_str());
         let made = (self.make)(PopulationFlow { choice, group, population, seed: self.seed, flow: flow.0 });
         match made {
-            Ok(Some(tap)) => {
-                let forward = forward.iter().filter(|link| link.0 < self.routers_links).copied().collect();
-                let sequences = [Sequence::default(); 2];
-                self.flows.insert(
-                    flow.0,
-                    Tapped { tap, sequences, is_closed: [false; 2], delivered: (Time::ZERO, 0), forward },
-                );
-            }
+            Ok(Some(tap)) => self.taps.add(flow, tap, forward),
             Ok(None) => {}
-            Err(error) => self.keep(Err(error)),
+            Err(error) => self.taps.keep(Err(error)),
         }
     }
 
+    fn wants_told(&self, flow: FlowId) -> bool {
+        self.taps.wants_told(flow)
+    }
+}
+
+impl Recorder for TapsUnderWay {
     fn sent(&mut self, at: Time, flow: FlowId, side: Role, _: u64, segment: &Segment, sent: Option<&Sent>) {
         let Some(flow) = self.flows.get_mut(&flow.0) else { return };
         let offset = flow.sequences[index(side)].sent(segment);
@@ -157,6 +191,7 @@ impl Recorder for TappedFlows<'_> {
     fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
         if let Some(flow) = self.flows.get_mut(&flow.0) {
             flow.delivered = (at, bytes);
+            flow.tap.delivered(at, bytes);
         }
     }
 }

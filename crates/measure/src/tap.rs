@@ -43,6 +43,11 @@ pub trait Tap: Send {
         let _ = (delivered, queue);
     }
 
+    /// The receiver now has this many payload bytes in order.
+    fn delivered(&mut self, at: Time, bytes: u64) {
+        let _ = (at, bytes);
+    }
+
     /// The run is over.
     ///
     /// # Errors

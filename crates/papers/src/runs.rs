@@ -116,7 +116,7 @@ pub(crate) fn run(figures: &[&Figure], settings: &Settings<'_>) -> Result<Vec<Ou
                         scenario.seed,
                         show_choices(choices),
                         scenario.windows,
-                        scenario.window_links
+                        scenario.measured_links
                     );
                     let place = *known.entry(key).or_insert(tasks.len());
                     if place == tasks.len() {

@@ -287,24 +287,26 @@ pub const JOINED_COLUMNS: &[Column] = &[
     ),
 ];
 
-/// The stems of the fields of a scenario's windows; the window follows each, as in `utilisation_10s_70s`.
+/// The stems of the fields of a scenario's windows; the window follows each, and behind it the link if the scenario names one, as in
+/// `utilisation_10s_70s` and `utilisation_10s_70s_reverse_1`.
 pub const WINDOW_COLUMNS: &[Column] = &[
     real(
         "utilisation",
         "1",
         "The share of what the bottleneck could have carried in the window that its transmitter sent, headers included; of \
-         several bottlenecks, that of the one where it is greatest. Undefined if the run ended before the window.",
+         several bottlenecks, that of the one where it is greatest; of a link whose name follows the window, that link's. Undefined \
+         if the run ended before the window, and for a link without a rate.",
     ),
     real(
         "goodput_bps",
         "bit/s",
         "Payload of the row's flows that was delivered in order in the window, over its length; of a population's scheme, of \
-         all its flows, those not measured too.",
+         all its flows, those not measured too; with a link's name, of all flows whose data cross it.",
     ),
     whole(
         "dropped_packets",
         "packets",
-        "Packets of all traffic that this bottleneck dropped in the window, for whatever cause.",
+        "Packets of all traffic that this bottleneck, or the link named, dropped in the window, for whatever cause.",
     ),
 ];
 
@@ -323,11 +325,11 @@ pub(crate) fn described(records: &[Record]) -> &'static [Column] {
     }
 }
 
-/// The field of this name in any result.
+/// The field of this name in any result; of a window's field the column of its stem.
 pub(crate) fn described_field(field: &str) -> Option<&'static Column> {
     let all = SWEEP_COLUMNS.iter().chain(COLUMNS).chain(JOINED_COLUMNS).chain(POPULATION_COLUMNS);
-    let all = all.chain(PROBE_COLUMNS).chain(FOUND);
-    all.into_iter().find(|column| column.name == field)
+    let mut all = all.chain(PROBE_COLUMNS).chain(FOUND);
+    all.find(|column| column.name == field).or_else(|| of_window(field))
 }
 
 /// Whether the records are senders of captures.
@@ -452,7 +454,8 @@ mod tests {
     #[test]
     fn a_windows_field_has_the_column_of_its_stem() {
         assert_eq!(WINDOW_COLUMNS.iter().map(|column| column.name).collect::<Vec<_>>(), WINDOW_FIELDS);
-        for field in ["utilisation_10s_70s", "utilisation_0s_1s_ci95", "utilisation_0s_1s_max"] {
+        let of_link = "utilisation_0s_1s_from_0_3";
+        for field in ["utilisation_10s_70s", "utilisation_0s_1s_ci95", "utilisation_0s_1s_max", of_link] {
             assert_eq!(column(field).unwrap().name, "utilisation", "{field}");
         }
         assert!(column("utilisation").is_none() && column("utilisation_10s_70s_runs").is_none());

@@ -16,5 +16,5 @@ pub use events::Events;
 pub use flow::LoggedFlow;
 pub use names::{origin_name, phase_name};
 pub use qlog::Qlog;
-pub use series::{SERIES_COLUMNS, Series, SeriesRun};
+pub use series::{SERIES_COLUMNS, SLOT_COLUMNS, Series, SeriesRun, Slots};
 pub use taps::{Folders, Taps};

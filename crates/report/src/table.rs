@@ -139,7 +139,7 @@ pub fn render(records: &[Record], verdict: &str, style: &TableStyle) -> String {
     out
 }
 
-fn column(view: &ViewColumn, records: &[Record]) -> Column {
+fn column(view: &ViewColumn<'_>, records: &[Record]) -> Column {
     Column {
         field: view.field.to_owned(),
         head: view.head.map(str::to_owned).to_vec(),

@@ -14,11 +14,11 @@ use crate::record::{self, Record, number, text};
 
 /// A column of the verdict table.
 #[derive(Clone, Copy)]
-pub(crate) struct ViewColumn {
+pub(crate) struct ViewColumn<'a> {
     /// The two lines of its head; the second is its unit.
-    pub(crate) head: [&'static str; 2],
+    pub(crate) head: [&'a str; 2],
     /// The field by which the table is sorted.
-    pub(crate) field: &'static str,
+    pub(crate) field: &'a str,
     /// The form of the cell.
     pub(crate) show: Show,
     /// The rank: on a narrow terminal the highest is left out first.
@@ -63,19 +63,19 @@ pub(crate) enum Show {
     Exit,
 }
 
-pub(crate) const fn view(head: [&'static str; 2], field: &'static str, show: Show, rank: u8) -> ViewColumn {
+pub(crate) const fn view<'a>(head: [&'a str; 2], field: &'a str, show: Show, rank: u8) -> ViewColumn<'a> {
     ViewColumn { head, field, show, rank, only: Only::Always }
 }
 
-const fn sized(head: [&'static str; 2], field: &'static str, rank: u8) -> ViewColumn {
+const fn sized<'a>(head: [&'a str; 2], field: &'a str, rank: u8) -> ViewColumn<'a> {
     ViewColumn { head, field, show: Show::Scaled(1.0), rank, only: Only::Sized }
 }
 
-const fn of_rounds(head: [&'static str; 2], field: &'static str, show: Show, rank: u8) -> ViewColumn {
+const fn of_rounds<'a>(head: [&'a str; 2], field: &'a str, show: Show, rank: u8) -> ViewColumn<'a> {
     ViewColumn { head, field, show, rank, only: Only::Rounds }
 }
 
-const fn single(head: [&'static str; 2], field: &'static str, show: Show, rank: u8) -> ViewColumn {
+const fn single<'a>(head: [&'a str; 2], field: &'a str, show: Show, rank: u8) -> ViewColumn<'a> {
     ViewColumn { head, field, show, rank, only: Only::Single }
 }
 
@@ -123,7 +123,7 @@ pub(crate) const VIEW: &[ViewColumn] = &[
 const BESIDE_COST: u8 = 5;
 
 /// The columns for which these records have values.
-pub(crate) fn columns_for(records: &[Record]) -> Vec<ViewColumn> {
+pub(crate) fn columns_for(records: &[Record]) -> Vec<ViewColumn<'static>> {
     if is_inspection(records) {
         return inspected::VIEW.to_vec();
     }
@@ -136,7 +136,7 @@ pub(crate) fn columns_for(records: &[Record]) -> Vec<ViewColumn> {
     };
     let has = |field: &str| records.iter().any(|record| record.contains_key(field));
     let (sized, rounds) = (has("fct_s"), has("elapsed_s"));
-    let belongs = |column: &&ViewColumn| match column.only {
+    let belongs = |column: &&ViewColumn<'static>| match column.only {
         Only::Always => true,
         Only::Sized => sized,
         Only::Rounds => rounds,
@@ -144,16 +144,16 @@ pub(crate) fn columns_for(records: &[Record]) -> Vec<ViewColumn> {
         Only::Any => records.iter().any(|record| number(record, column.field).is_some_and(|n| n > 0.0)),
         Only::Present => has(column.field),
     };
-    let ranked = |column: &ViewColumn| match column.field {
+    let ranked = |column: &ViewColumn<'static>| match column.field {
         "throughput_bps" if sized && !is_flows(records) => ViewColumn { rank: BESIDE_COST, ..*column },
         _ => *column,
     };
     all.iter().filter(belongs).map(ranked).collect()
 }
 
-/// The column with the name of the records, and behind it those of these fields, in this order. None is left out. A field that no table has
-/// by itself is shown in its own unit; one that is no field is left out.
-pub(crate) fn chosen(records: &[Record], fields: &[String]) -> Vec<ViewColumn> {
+/// The column with the name of the records, and behind it those of these fields, in this order. The terminal leaves none out. A
+/// field that no table has by itself, such as that of a window, is shown in its own unit; one that is no field has no column.
+pub(crate) fn chosen<'a>(records: &[Record], fields: &'a [String]) -> Vec<ViewColumn<'a>> {
     let own = columns_for(records);
     let views = || {
         own.iter().chain(VIEW).chain(population::VIEW).chain(population::FLOWS_VIEW).chain(inspected::VIEW)
@@ -162,24 +162,24 @@ pub(crate) fn chosen(records: &[Record], fields: &[String]) -> Vec<ViewColumn> {
     let behind = fields.iter().filter(|field| name.is_none_or(|name| name.field != field.as_str()));
     let found = behind.filter_map(|field| {
         let seen = views().find(|column| column.field == field).copied();
-        seen.or_else(|| columns::described_field(field).map(plain))
+        seen.or_else(|| columns::described_field(field).map(|column| plain(field, column)))
             .map(|column| ViewColumn { rank: ALWAYS, ..column })
     });
     name.into_iter().chain(found).collect()
 }
 
 /// A field in its own unit.
-fn plain(column: &columns::Column) -> ViewColumn {
+fn plain<'a>(field: &'a str, column: &columns::Column) -> ViewColumn<'a> {
     let show = match column.kind {
         Kind::Text => Show::Text,
         Kind::Unsigned | Kind::Signed => Show::Count,
         Kind::Real => Show::Scaled(1.0),
     };
     let unit = if column.unit == "1" { "" } else { column.unit };
-    view([column.name, unit], column.name, show, ALWAYS)
+    view([field, unit], field, show, ALWAYS)
 }
 
-impl ViewColumn {
+impl ViewColumn<'_> {
     /// Whether the column's cells are aligned on the left.
     pub(crate) fn is_words(&self) -> bool {
         matches!(self.show, Show::Name | Show::Text | Show::Exit)

@@ -9,17 +9,16 @@ use crate::record::{self, Record, number, text};
 /// stand without their intervals, which the exports have.
 pub fn windows_table(records: &[Record], width: Option<usize>) -> String {
     let [utilisation, goodput, dropped] = WINDOW_FIELDS;
-    let windows: Vec<&str> = records
+    let windows: Vec<Measured<'_>> = records
         .first()
         .into_iter()
         .flat_map(Record::keys)
-        .filter_map(|field| field.strip_prefix(utilisation)?.strip_prefix('_'))
-        .filter(|suffix| records[0].contains_key(&format!("{goodput}_{suffix}")))
+        .filter_map(|field| Measured::of(field.strip_prefix(utilisation)?.strip_prefix('_')?))
         .collect();
     if windows.is_empty() {
         return String::new();
     }
-    let of_all = |cell: &dyn Fn(&Record, &str) -> String| {
+    let of_all = |cell: &dyn Fn(&Record, &Measured<'_>) -> String| {
         records.iter().flat_map(|record| windows.iter().map(move |window| cell(record, window))).collect()
     };
     let column = |field: &str, head: [&str; 2], cells, texts: Vec<String>| Column {
@@ -30,8 +29,8 @@ pub fn windows_table(records: &[Record], width: Option<usize>) -> String {
         texts,
     };
     let scaled = |stem: &'static str, unit: f64, digits: usize| {
-        move |record: &Record, window: &str| {
-            let value = number(record, &format!("{stem}_{window}"));
+        move |record: &Record, window: &Measured<'_>| {
+            let value = number(record, &format!("{stem}_{}", window.suffix));
             value.map_or_else(|| "-".to_owned(), |value| format!("{:.digits$}", value / unit))
         }
     };
@@ -43,20 +42,51 @@ pub fn windows_table(records: &[Record], width: Option<usize>) -> String {
         columns.push(column("population", ["flows", ""], Cells::Words, flows));
     }
     columns.extend([
-        column("window", ["window", ""], Cells::Words, of_all(&|_, window| window.replace('_', ".."))),
+        column("window", ["window", ""], Cells::Words, of_all(&|_, window| window.window.clone())),
         column(utilisation, ["utilisation", "%"], Cells::Numbers, of_all(&scaled(utilisation, 0.01, 2))),
         column(goodput, ["goodput", "Mbit/s"], Cells::Numbers, of_all(&scaled(goodput, 1e6, 2))),
         column(dropped, ["dropped", "p"], Cells::Numbers, of_all(&scaled(dropped, 1.0, 0))),
     ]);
-    format!(
-        "\nIn windows, all traffic of the bottleneck; its goodput is the row's own:\n{}",
-        Grid::new(columns, width).plain(width)
-    )
+    let place = columns.len() - 3;
+    let about = if windows.iter().any(|window| window.link.is_some()) {
+        let names = of_all(&|_, window| window.link.clone().unwrap_or_else(|| "bottleneck".to_owned()));
+        columns.insert(place, column("link", ["link", ""], Cells::Words, names));
+        "In windows, all traffic of the link; the goodput is the row's own, or of a named link that of all its flows"
+    } else {
+        "In windows, all traffic of the bottleneck; its goodput is the row's own"
+    };
+    format!("\n{about}:\n{}", Grid::new(columns, width).plain(width))
+}
+
+/// What a line of the table is of.
+struct Measured<'a> {
+    /// The end of the fields' names.
+    suffix: &'a str,
+    /// The window as it was asked for.
+    window: String,
+    /// The link as it was asked for; `None` for the bottleneck.
+    link: Option<String>,
+}
+
+impl<'a> Measured<'a> {
+    /// Reads the end of a field's name: `10s_70s`, `10s_70s_reverse_1`, `10s_70s_from_0_3`; `None` of any other.
+    fn of(suffix: &'a str) -> Option<Self> {
+        let parts: Vec<&str> = suffix.split('_').collect();
+        let (from, until, link) = match parts.as_slice() {
+            [from, until] => (from, until, None),
+            [from, until, way @ ("forward" | "reverse"), hop] => (from, until, Some(format!("{way}:{hop}"))),
+            [from, until, way @ ("from" | "to"), router, place] => {
+                (from, until, Some(format!("{way}:{router}/{place}")))
+            }
+            _ => return None,
+        };
+        Some(Self { suffix, window: format!("{from}..{until}"), link })
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use firstflight_measure::{Row, WindowFields, Windows};
+    use firstflight_measure::{LinkFields, Row, SchemeResult, WindowFields, Windows};
 
     use super::*;
     use crate::records;
@@ -68,6 +98,7 @@ mod tests {
             utilisation,
             goodput_bps: Some(1_234_567.0),
             dropped_packets: Some(7),
+            links: Vec::new(),
         };
         let windows = Windows(vec![window("10s_70s", Some(0.5)), window("0s_1s", None)]);
         let row =
@@ -76,5 +107,27 @@ mod tests {
         assert_eq!(table.matches("10s..70s").count(), 2, "{table}");
         assert!(table.contains("50.00") && table.contains("1.23") && table.contains('-'), "{table}");
         assert_eq!(windows_table(&records(&[Row::default()]).unwrap(), None), "");
+    }
+
+    #[test]
+    fn a_named_link_has_a_line_of_its_own_and_a_mean_has_one_line_a_window() {
+        let link =
+            LinkFields { suffix: "from_0_3".to_owned(), utilisation: Some(0.25), ..LinkFields::default() };
+        let window = |utilisation| WindowFields {
+            suffix: "0s_1s".to_owned(),
+            utilisation,
+            links: vec![link.clone()],
+            ..WindowFields::default()
+        };
+        let row = |utilisation| Row { windows: Windows(vec![window(utilisation)]), ..Row::default() };
+        let runs = SchemeResult {
+            name: "paced".to_owned(),
+            rows: vec![row(Some(0.5)), row(Some(0.75)), row(None)],
+            ideal: None,
+        };
+        let table = windows_table(&[runs.object_with_spread()], None);
+        assert_eq!(table.matches("0s..1s").count(), 2, "{table}");
+        assert!(table.contains("bottleneck") && table.contains("62.50"), "{table}");
+        assert!(table.contains("from:0/3") && table.contains("25.00"), "{table}");
     }
 }

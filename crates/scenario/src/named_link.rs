@@ -143,9 +143,17 @@ mod tests {
 
     #[test]
     fn what_is_no_link_is_refused() {
-        for text in
-            ["", "forward", "forward:", "forward:x", "forward:-1", "back:1", "from:3", "forward:1,forward:1", "to:0/1,"]
-        {
+        for text in [
+            "",
+            "forward",
+            "forward:",
+            "forward:x",
+            "forward:-1",
+            "back:1",
+            "from:3",
+            "forward:1,forward:1",
+            "to:0/1,",
+        ] {
             assert!(links(text).is_err(), "{text}");
         }
     }

@@ -181,8 +181,8 @@ pub struct Scenario {
     pub limited_transmit: LimitedTransmit,
     /// The windows in which links and flows are measured beside the whole run. They change no run, and are not hashed.
     pub windows: Vec<Window>,
-    /// The links that windows measure beside the bottleneck.
-    pub window_links: Vec<NamedLink>,
+    /// The links that windows and slots measure beside the bottleneck. They change no run, and are not hashed.
+    pub measured_links: Vec<NamedLink>,
     /// The seed of the first run; each further run takes the next seed.
     pub seed: u64,
     /// The number of runs.
@@ -244,7 +244,7 @@ impl Default for Scenario {
             probe: None,
             limited_transmit: LimitedTransmit::New,
             windows: Vec::new(),
-            window_links: Vec::new(),
+            measured_links: Vec::new(),
             seed: 1,
             runs: 1,
         }

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use firstflight_report::columns::{COLUMNS, Column, JOINED_COLUMNS, Kind};
 use firstflight_report::inspected::rows;
-use firstflight_report::log::SERIES_COLUMNS;
+use firstflight_report::log::{SERIES_COLUMNS, SLOT_COLUMNS};
 use firstflight_report::population::POPULATION_COLUMNS;
 use serde_json::json;
 
@@ -201,6 +201,7 @@ fn the_manual_lists_every_column_as_it_is() {
         ("columns", listed(races)),
         ("columns of senders", listed(rows::columns())),
         ("columns of series", listed(SERIES_COLUMNS.iter())),
+        ("columns of slots", listed(SLOT_COLUMNS.iter())),
     ];
     let mut updated = manual.clone();
     for (name, table) in tables {

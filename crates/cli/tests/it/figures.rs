@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::common::{folder, names, refused, run, status, stderr, text};
+use crate::common::{dumbbell, folder, names, refused, run, status, stderr, stdout, text};
 
 /// The folder of the schemes' pages.
 fn pages() -> PathBuf {
@@ -108,4 +108,25 @@ fn a_figure_that_cannot_be_is_refused_before_anything_runs() {
     refused(&["race", "--schemes", "slow-start", "--figure", text(&place)]);
     refused(&["race", "--schemes", "slow-start", "--figure", text(&file), "--report", text(&file)]);
     assert_eq!(names(&place), [""; 0]);
+}
+
+#[test]
+fn a_script_has_a_figure_with_a_panel_for_each_flow_on_one_time_axis() {
+    let file = folder("figure-of-a-script").join("flows.svg");
+    let path = ["race", "--rate", "20mbit", "--rtt", "40ms", "--duration", "4s", "--json"];
+    let flows = ["--flow", "scheme=hystart,end=3s", "--flow", "scheme=paced,start=1s,end=3s"];
+    let race = [&path[..], &flows].concat();
+    let output = run(&[&race[..], &["--figure", text(&file)]].concat());
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    assert_eq!(stdout(&output), stdout(&run(&race)), "drawing changes no row");
+    let figure = std::fs::read_to_string(&file).expect("a figure");
+    for words in ["hystart, flow 0", "paced, flow 1", "seconds since the beginning of the run"] {
+        assert!(figure.contains(words), "{words}");
+    }
+    // Three flows of each of three schemes are too many.
+    let many = ["--flow", "start=0s", "--flow", "start=1s", "--flow", "start=2s"];
+    let schemes = ["--schemes", "slow-start,paced,hystart", "--figure", text(&file)];
+    assert!(refused(&[&path[..], &many, &schemes].concat()).contains("9 rows are too many"));
+    let drawn = refused(&[&dumbbell("12")[..], &["--figure", text(&file)]].concat());
+    assert!(drawn.contains("--figure: it is of one measured flow"), "{drawn}");
 }

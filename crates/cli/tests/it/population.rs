@@ -1,28 +1,15 @@
 //! Flows between hosts on the command line.
 
-use crate::common::{refused, run, status, stderr, stdout};
+use crate::common::{dumbbell, refused, run, status, stderr, stdout};
 
-const PATH: [&str; 15] = [
-    "race",
-    "--rate",
-    "20mbit",
-    "--rtt",
-    "40ms",
-    "--topology",
-    "dumbbell:hosts=10",
-    "--flows",
-    "50",
-    "--size",
-    "50p",
-    "--sizes",
-    "exponential",
-    "--schemes",
-    "slow-start,paced",
-];
+/// Fifty flows of two schemes on a dumbbell.
+fn path() -> Vec<&'static str> {
+    dumbbell("50")
+}
 
 #[test]
 fn a_row_a_scheme_alone_and_mixed_best_first_and_the_verdict_below() {
-    let output = run(&[&PATH[..], &["--mixed"]].concat());
+    let output = run(&[&path()[..], &["--mixed"]].concat());
     assert_eq!((status(&output), stderr(&output)), (0, String::new()));
     let table = stdout(&output);
     for word in
@@ -30,7 +17,7 @@ fn a_row_a_scheme_alone_and_mixed_best_first_and_the_verdict_below() {
     {
         assert!(table.contains(word), "{word} in {table}");
     }
-    let json = stdout(&run(&[&PATH[..], &["--mixed", "--runs", "2", "--json"]].concat()));
+    let json = stdout(&run(&[&path()[..], &["--mixed", "--runs", "2", "--json"]].concat()));
     let rows: Vec<serde_json::Value> =
         json.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
     assert_eq!(rows.len(), 4);
@@ -44,8 +31,8 @@ fn a_row_a_scheme_alone_and_mixed_best_first_and_the_verdict_below() {
 
 #[test]
 fn each_flow_is_a_row_that_is_the_same_in_json_and_csv() {
-    let json = stdout(&run(&[&PATH[..], &["--each-flow", "--json"]].concat()));
-    let csv = stdout(&run(&[&PATH[..], &["--each-flow", "--csv"]].concat()));
+    let json = stdout(&run(&[&path()[..], &["--each-flow", "--json"]].concat()));
+    let csv = stdout(&run(&[&path()[..], &["--each-flow", "--csv"]].concat()));
     assert_eq!(json.lines().count() + 1, csv.lines().count());
     let measured = json.lines().filter(|line| line.contains("\"measured\":1,")).count();
     assert_eq!(measured, 100);
@@ -71,7 +58,7 @@ fn of_all_schemes_those_that_have_to_be_told_more_are_left_out_with_a_note() {
 
 #[test]
 fn what_makes_no_sense_is_refused_by_name() {
-    let refuse = |more: &[&str]| refused(&[&PATH[..], more].concat());
+    let refuse = |more: &[&str]| refused(&[&path()[..], more].concat());
     assert!(refuse(&["--report", "x.html"]).contains("--report: it is of one measured flow"));
     assert!(refuse(&["--rounds", "3"]).contains("rounds: it and flows exclude each other"));
     assert!(refuse(&["--ack-aggregation", "4"]).contains("share the links between hosts"));

@@ -36,6 +36,11 @@ impl QueueWatch {
         }
     }
 
+    /// The same queue, as it is now, for a flow that begins at `start`.
+    pub(super) fn from_now_on(&self, start: u64) -> Self {
+        Self { packets: self.packets, ..Self::new(self.link, start) }
+    }
+
     /// The number of waiting packets changed at `at`.
     #[inline]
     pub(super) fn changed(&mut self, at: Time, packets: u32) {

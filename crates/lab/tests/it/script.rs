@@ -1,7 +1,9 @@
 //! Scripted flows: instants, schemes and hosts of each flow by itself.
 
-use firstflight_lab::{How, flow_start, populations, race, run_without};
-use firstflight_measure::{CrossTotals, FlowRow, PopulationResult};
+use std::sync::Mutex;
+
+use firstflight_lab::{How, PopulationFlow, flow_start, populations, race, run_without};
+use firstflight_measure::{CrossTotals, FlowRow, PopulationResult, Recording};
 use firstflight_scenario::{Options, Scenario, parse_choices};
 
 /// A path on which queues hold a bandwidth-delay product.
@@ -194,4 +196,39 @@ fn a_flow_with_an_end_stops_there_and_leaves_the_link_to_the_other() {
     let alone = scenario(&[("flow", "scheme=slow-start,as=next,start=4s,size=500kB")]);
     let same = self::flows(&results(&alone, "slow-start"));
     assert_eq!(next.fct_s, same[0].fct_s, "the link is empty again");
+}
+
+#[test]
+fn each_flow_of_a_script_is_recorded_as_its_row_counts_it() {
+    let options = [
+        ("rate", "5mbit"),
+        ("rtt", "40ms"),
+        ("queue", "10p"),
+        ("runs", "2"),
+        ("flow", "size=300kB;start=500ms,size=200kB;start=700ms,size=100kB,from=1/0,to=0/0"),
+    ];
+    let scenario = scenario(&options);
+    let choices = parse_choices("slow-start,paced").expect("schemes");
+    let taken = Mutex::new(Vec::new());
+    let take = |of: PopulationFlow<'_>, recording: Recording| {
+        assert_eq!(of.seed, scenario.seed);
+        taken.lock().expect("no panic").push(((of.group, of.flow), recording));
+    };
+    let how = How { record_flow: Some(&take), jobs: Some(2), ..How::default() };
+    let results = populations(&scenario, &choices, true, &how).expect("flows");
+    let plain = populations(&scenario, &choices, true, &How::default()).expect("flows");
+    assert_eq!(flows(&results), flows(&plain), "recording changes no row");
+    let taken = taken.into_inner().expect("no panic");
+    assert_eq!(taken.len(), 6);
+    for ((group, flow), recording) in taken {
+        let rows = results[group].flows.iter();
+        let row = rows.clone().find(|row| row.flow == flow && row.seed == scenario.seed).expect("a row");
+        let delivered = recording.delivered.last().expect("delivered").1;
+        assert_eq!(Some(delivered), row.size_bytes, "{group} {flow}");
+        assert_eq!(recording.sends.len() as u64, row.packets_sent, "{group} {flow}");
+        assert_eq!(recording.drops.iter().filter(|drop| drop.len > 0).count() as u64, row.packets_lost);
+        let began = row.start_s * 1e9;
+        assert!((recording.syn_at as f64 - began).abs() < 1.0 && !recording.states.is_empty());
+        assert!(recording.queue.iter().any(|(_, packets)| *packets > 0), "{group} {flow}: a queue");
+    }
 }

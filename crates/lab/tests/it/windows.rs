@@ -112,7 +112,7 @@ fn named_links_have_fields_of_their_own_in_a_race() {
         ("reverse-rate", "1mbit"),
         ("receiver-access-rate", "16mbit"),
         ("windows", "0s..5s"),
-        ("window-links", "forward:1,reverse:1,from:0/0,to:1/0"),
+        ("links", "forward:1,reverse:1,from:0/0,to:1/0"),
     ];
     let row = row(&[&path[..], &more].concat());
     let whole = window(&row.windows, "0s_5s");
@@ -146,7 +146,7 @@ fn a_named_link_counts_the_goodput_of_all_flows_across_it() {
         ("duration", "4s"),
         ("flow", flows),
         ("windows", "0s..4s"),
-        ("window-links", "forward:1,reverse:1,from:1/1,to:0/1,from:0/1"),
+        ("links", "forward:1,reverse:1,from:1/1,to:0/1,from:0/1"),
     ]);
     let choices = parse_choices("slow-start").expect("a scheme");
     let results = populations(&scenario, &choices, true, &How::default()).expect("flows");

@@ -17,9 +17,11 @@ use crate::write::WholeFile;
 
 /// The captures of one flow, at both ends.
 pub struct Captures {
+    /// The flow's number modulo [`PORTS`], which decides the client's port.
     flow: u32,
+    /// The client's capture, and the server's.
     ends: [OneEnd; 2],
-    /// The packets that each host sent and that have not arrived.
+    /// The packets that each host sent and that have not arrived, by their numbers.
     under_way: [VecDeque<(u64, Segment)>; 2],
     /// How many packets each host sent.
     numbers: [u64; 2],
@@ -28,7 +30,7 @@ pub struct Captures {
     failed: Option<io::Error>,
 }
 
-/// How many ports clients have in captures: from 40000 to 65535.
+/// The number of ports that clients have in captures: those from 40000 to 65535.
 const PORTS: u32 = 65_536 - 40_000;
 
 struct OneEnd {
@@ -43,9 +45,9 @@ impl Captures {
         ["client", "server"].map(|host| format!("{name}-{host}.pcapng"))
     }
 
-    /// Begins `NAME-client.pcapng` and `NAME-server.pcapng` in `folder`. The client's port is 40000 and the flow's number; the
-    /// ports begin again where they end, so that flows far apart share one. `snap` is the most bytes kept of a packet; `None`
-    /// keeps all.
+    /// Begins `NAME-client.pcapng` and `NAME-server.pcapng` in `folder`. The port of the client is 40000 plus the flow's number,
+    /// and after port 65535 port 40000 follows again: two flows have one port if their numbers differ by a multiple of 25536.
+    /// `snap` is the most bytes kept of a packet; `None` keeps whole packets.
     ///
     /// # Errors
     /// A file that cannot be written.

@@ -7,7 +7,7 @@ use firstflight_trace::Header;
 pub struct LoggedFlow {
     /// The name of the flow's files.
     pub name: String,
-    /// The number of the flow, which decides its client's port in captures.
+    /// The number of the flow. The port of the flow's client in captures follows from it.
     pub flow: u32,
     /// The path, in words.
     pub description: String,

@@ -137,6 +137,10 @@ impl Tap for All {
         self.taps.iter_mut().for_each(|tap| tap.surroundings(delivered, queue));
     }
 
+    fn delivered(&mut self, at: Time, bytes: u64) {
+        self.taps.iter_mut().for_each(|tap| tap.delivered(at, bytes));
+    }
+
     fn finish(&mut self) -> io::Result<()> {
         for tap in &mut self.taps {
             keep(&self.failure, tap.finish());

@@ -2,7 +2,8 @@
 //!
 //! Each flow has a panel: its phases as a ribbon, the window with the bytes in flight, the flow's dropped packets, and the
 //! queue at the bottleneck. Events (exits, timeouts and so on) are numbered on the axis and described below. Time counts
-//! from the flow's first data packet, as exit times and start-up times do. All panels share their scales.
+//! from the flow's first data packet, as exit times and start-up times do; of flows of one run, from the beginning of the run. All
+//! panels share their scales.
 
 use firstflight_measure::{PhaseKind, Recording};
 
@@ -27,8 +28,10 @@ const COARSEST: u64 = 100;
 pub struct Frame {
     /// The path, for the bandwidth-delay product.
     pub path: BasePath,
-    /// How long after the first data packet the figure ends, in nanoseconds; `None` is with the longest run.
+    /// How long the figure is, in nanoseconds from the origin of its time; `None` is as long as the longest run.
     pub until: Option<u64>,
+    /// Whether all flows are of one run, and time counts from its beginning; else from each flow's first data packet.
+    pub is_one_run: bool,
 }
 
 /// A race that a figure cannot show.
@@ -89,7 +92,11 @@ fn draw(report: &Report, recordings: &[Recording], frame: &Frame, buckets: u64) 
         (middle, y + 12.0),
         Anchor::Middle,
         "font-size=\"11\"",
-        "seconds since the first data packet",
+        if frame.is_one_run {
+            "seconds since the beginning of the run"
+        } else {
+            "seconds since the first data packet"
+        },
     );
     let Report { command, version, seed, scenario_hash, .. } = report;
     canvas.finish(&format!("{command}\nfirstflight {version}, seed {seed}, scenario {scenario_hash}"))

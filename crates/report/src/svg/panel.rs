@@ -85,7 +85,7 @@ impl Scales {
 /// One flow.
 pub(super) struct Panel<'a> {
     pub(super) run: &'a Recording,
-    /// When the first data packet left; when the SYN left, if there was none.
+    /// From when time counts: when the first data packet left, or the SYN if there was none; of flows of one run, its beginning.
     pub(super) origin: u64,
     row: Option<&'a Record>,
     frame: Frame,
@@ -99,7 +99,8 @@ impl<'a> Panel<'a> {
                 || run.label == if label.is_empty() { text(row, "scheme") } else { label }
         };
         let row = report.rows.iter().find(is_its).filter(|row| !view::is_mean(row));
-        Self { run, origin: run.first_data_at.unwrap_or(run.syn_at), row, frame: *frame }
+        let origin = if frame.is_one_run { 0 } else { run.first_data_at.unwrap_or(run.syn_at) };
+        Self { run, origin, row, frame: *frame }
     }
 
     pub(super) fn height(&self, scales: &Scales) -> f64 {

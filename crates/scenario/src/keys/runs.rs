@@ -1,7 +1,7 @@
 //! The keys for the number of runs and for what is measured of them. They change no run, and results name them beside the scenario.
 
 use super::read::{self, put};
-use super::row::{Heading, Key, Need, row};
+use super::row::{Heading, Key, row};
 use crate::kind::Kind;
 use crate::named_link::{links, show_links};
 use crate::windows::{show_windows, windows};
@@ -46,18 +46,14 @@ pub(super) const KEYS: &[Key] = &[
         ..RUN
     },
     Key {
-        name: "window-links",
+        name: "links",
         kind: Kind::Text("LINK,..."),
-        help: "Links whose utilisation, goodput and drops each window has beside the bottleneck's, as in reverse:1,from:0/0",
+        help: "Links that windows and slots measure beside the bottleneck, as in reverse:1,from:0/0",
         default: Some("none"),
         examples: &["forward:1,reverse:1,from:0/0"],
-        needs: Some(Need {
-            other: "windows",
-            without: "links are measured in windows, of which there is none; say one, as in `windows=10s..70s`",
-        }),
         place: 60,
-        parse: |options, text| put(&mut options.plain.window_links, links(text)),
-        show: |path| show_links(&path.window_links),
+        parse: |options, text| put(&mut options.plain.measured_links, links(text)),
+        show: |path| show_links(&path.measured_links),
         ..RUN
     },
 ];

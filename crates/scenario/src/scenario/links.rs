@@ -5,6 +5,7 @@ use firstflight_sim::{Approval, CbrSpec, OnOffSpec, PathSpec, Periods, Probabili
 
 use super::Scenario;
 use super::queue::PARTS;
+use crate::named_link::NamedLink;
 use crate::quantity::{Decimal, QueueSize};
 use crate::routers::AccessRouters;
 use crate::words::{Cross, QuickStartHops};
@@ -34,6 +35,15 @@ impl Scenario {
             policer: self.policer,
             ack_batch: self.ack_aggregation,
         }
+    }
+
+    /// The links whose rates there are in slots of time: those between routers forward, and the others that are named to be
+    /// measured.
+    pub fn slot_links(&self) -> Vec<NamedLink> {
+        let mut links: Vec<NamedLink> = (1..=self.topology.hops()).map(NamedLink::Forward).collect();
+        let more: Vec<_> = self.measured_links.iter().filter(|link| !links.contains(link)).copied().collect();
+        links.extend(more);
+        links
     }
 
     /// How the router before a link answers requests; `None` if it does not take part in Quick-Start. Links are counted from

@@ -219,9 +219,9 @@ impl Scenario {
             return Err(ScenarioFault::WindowTooLate { window, limit }.of("windows"));
         }
         let clients = self.rounds.map_or(1, |rounds| rounds.clients);
-        for link in &self.window_links {
+        for link in &self.measured_links {
             let exists = link.check(self.topology, clients, self.receiver_access_rate.is_some());
-            exists.map_err(|text| ScenarioFault::NoSuchLink(text).of("window-links"))?;
+            exists.map_err(|text| ScenarioFault::NoSuchLink(text).of("links"))?;
         }
         self.check_initial_rto()?;
         if self.receiver_access_rate.is_some()

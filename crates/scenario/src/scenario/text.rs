@@ -1,6 +1,7 @@
 //! A scenario as text: canonical, hashed, as a command, and in words.
 
 use firstflight::Bytes;
+use firstflight_measure::WINDOW_FIELDS;
 use firstflight_sim::Batch;
 
 use super::{Goal, Rounds, Scenario, fnv_1a, highest};
@@ -8,7 +9,7 @@ use crate::keys::{Heading, Key, keys};
 use crate::named_link::show_links;
 use crate::quantity::{self, QueueSize};
 use crate::script::ScriptedFlow;
-use crate::windows::show_windows;
+use crate::windows::{Window, show_windows};
 
 impl Scenario {
     /// Every key that determines a run, except scheme and seed, as (key, text), in the order of
@@ -51,8 +52,19 @@ impl Scenario {
         let windows =
             show_windows(&self.windows).map_or_else(String::new, |text| format!(" --windows {text}"));
         let links =
-            show_links(&self.window_links).map_or_else(String::new, |text| format!(" --window-links {text}"));
+            show_links(&self.measured_links).map_or_else(String::new, |text| format!(" --links {text}"));
         format!("{program} race{options} --schemes {schemes} --runs {runs} --seed {seed}{windows}{links}")
+    }
+
+    /// The names of the fields that the windows add to each row, in their order.
+    pub fn window_fields(&self) -> Vec<String> {
+        let of_window = |window: &Window| {
+            let links =
+                self.measured_links.iter().map(|link| format!("{}_{}", window.suffix(), link.suffix()));
+            std::iter::once(window.suffix()).chain(links).collect::<Vec<_>>()
+        };
+        let suffixes = self.windows.iter().flat_map(of_window);
+        suffixes.flat_map(|suffix| WINDOW_FIELDS.map(|stem| format!("{stem}_{suffix}"))).collect()
     }
 
     /// The flows of the script in words, the first few of them; `None` without one.

@@ -38,3 +38,11 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names.sort();
     names
 }
+
+/// A race of two schemes among so many flows of random sizes on a dumbbell.
+pub(crate) fn dumbbell(flows: &'static str) -> Vec<&'static str> {
+    let path = ["race", "--rate", "20mbit", "--rtt", "40ms", "--topology", "dumbbell:hosts=10"];
+    let sizes =
+        ["--flows", flows, "--size", "50p", "--sizes", "exponential", "--schemes", "slow-start,paced"];
+    [&path[..], &sizes].concat()
+}

@@ -42,7 +42,8 @@ fn report() -> Report {
     Report { title: "a path".into(), command: "firstflight race --x".into(), ..Report::default() }
 }
 
-const FRAME: Frame = Frame { path: BasePath { base_rtt: 100 * MS, packet: 1040 }, until: None };
+const FRAME: Frame =
+    Frame { path: BasePath { base_rtt: 100 * MS, packet: 1040 }, until: None, is_one_run: false };
 
 #[test]
 fn an_exit_is_told_at_its_time_since_the_first_data_packet() {
