@@ -105,6 +105,7 @@ const OF_THE_COMMAND: [&str; 19] = [
     "report",
     "figure",
     "figure-until",
+    "slot",
     "pcap",
     "snap",
     "events",
