@@ -51,7 +51,7 @@ pub(super) const KEYS: &[Key] = &[
         help: "Links that windows and slots measure beside the bottleneck, as in reverse:1,from:0/0",
         default: Some("none"),
         examples: &["forward:1,reverse:1,from:0/0"],
-        place: 60,
+        place: 58,
         parse: |options, text| put(&mut options.plain.measured_links, links(text)),
         show: |path| show_links(&path.measured_links),
         ..RUN
