@@ -13,6 +13,7 @@ use firstflight_sim::{
 use crate::cross_flows::{self, START_SPREAD};
 use crate::error::RunError;
 use crate::observe::Surroundings;
+use crate::processors;
 
 pub(crate) type AnyNetwork = Network<AnyScheme, AnyRestart, AnyLaw>;
 
@@ -109,6 +110,7 @@ fn network(
         }
     }
     let mut network = Network::new(links);
+    network.cpu = processors::spec(scenario);
     let others = cross_flows::scheme(scenario, scenario.cross)?;
     let steady = Beside::steady(scenario.cross);
     for (index, route) in topology.routes.into_iter().enumerate() {

@@ -12,6 +12,7 @@ use crate::build_network::AnySim;
 use crate::census::{Census, Counts, QuickStart};
 use crate::group::Group;
 use crate::meter::Meter;
+use crate::processors;
 
 /// A finished run.
 pub(crate) struct Run<'a, W = Census> {
@@ -123,6 +124,7 @@ pub(crate) fn row(scenario: &Scenario, run: &Run<'_>, place: usize) -> Populatio
         qs_rate_mean_bps: asks.then(|| granted.mean()),
         active_mean: active_mean(run),
         packet_hops: run.sim.packet_hops(),
+        cpu: processors::fields(&run.sim, flows.iter().copied(), run.end),
         windows: run
             .windows(&run.flows(place, 0..run.sim.flow_count()).map(|(id, _)| id).collect::<Vec<_>>()),
         seed: run.seed,
@@ -178,6 +180,7 @@ pub(crate) fn flow_rows(scenario: &Scenario, run: &Run<'_>, place: usize) -> Vec
             packets_lost: u64::from(counts.lost),
             startup_packets_lost: u64::from(counts.su_lost()),
             timeouts: u64::from(counts.timeouts),
+            cpu: processors::fields(&run.sim, std::iter::once((id, flow)), run.end),
             windows: run.windows(&[id]),
             seed: run.seed,
             version: VERSION.to_owned(),

@@ -26,6 +26,7 @@ mod meter;
 mod observe;
 mod populations;
 mod probing;
+mod processors;
 mod race;
 mod reference;
 mod replay;

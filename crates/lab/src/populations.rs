@@ -23,6 +23,7 @@ use crate::flows::{Run, flow_rows, row};
 use crate::group::{Group, arrivals, ends, groups};
 use crate::how::{How, PopulationFlow, kept, pool};
 use crate::meter::{Meter, Metered};
+use crate::processors;
 use crate::run::SLICE;
 use crate::tapped::TappedFlows;
 use crate::watched_flows::WatchedFlows;
@@ -247,6 +248,7 @@ fn network(
         }
     }
     let mut network = Network::new(links);
+    network.cpu = processors::spec(scenario);
     network.arrivals = match group.parts.as_slice() {
         [] => drawn(scenario, population, hosts, group, &lot)?,
         _ => arrivals(scenario, group, &lot)?,

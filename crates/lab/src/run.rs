@@ -10,6 +10,7 @@ use crate::build_network::{AnyNetwork, AnySim, RunNetwork, clients, flow_start, 
 use crate::error::RunError;
 use crate::meter::{LinkSlots, Meter, Metered};
 use crate::observe::{Observer, Surroundings, Watching};
+use crate::processors;
 use crate::round_watch::Watch;
 use crate::tapped::TapsUnderWay;
 
@@ -111,6 +112,7 @@ pub(crate) fn measure(
     let windows = meter.fields(&[MEASURED]);
     let routers = routers(&sim, network);
     let measured = sim.flow(MEASURED).unwrap_or_default();
+    let cpu = processors::fields(&sim, std::iter::once((MEASURED, measured)), end);
     let mut evidence = Evidence::default();
     let mut sim = sim.watched_by(|(observer, watch)| {
         let (seen, rest) = observer.close(end.nanos());
@@ -132,6 +134,7 @@ pub(crate) fn measure(
         evidence.recording.ideal = ideal.stream(&hops, evidence.recording.syn_at);
     }
     evidence.routers = routers;
+    evidence.cpu = cpu;
     evidence.finished_at = measured.finished().map(Time::nanos);
     evidence.aborted_at = measured.aborted().map(Time::nanos);
     Ok(Outcome { evidence, cross, windows, slots: meter.slots().to_vec() })

@@ -2,6 +2,7 @@
 
 use firstflight::Cause;
 
+use crate::cpu::CpuFields;
 use crate::recording::Recording;
 use crate::rounds::Reply;
 
@@ -26,6 +27,8 @@ pub struct Evidence {
     pub granted: Option<u64>,
     /// How the path's routers answered requests for a rate, summed over routers; `None` if no scheme could ask.
     pub routers: Option<RouterAnswers>,
+    /// What the hosts' processors did.
+    pub cpu: CpuFields,
     /// The number of the flow's data packets that a queue marked as having met congestion, each counted once.
     pub packets_marked: u64,
     /// When the avoidance law first governed new data.

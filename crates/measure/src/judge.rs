@@ -148,6 +148,7 @@ pub fn row(measured: &Measured, evidence: &Evidence) -> Row {
         burst_packets: of_rounds(rounds::burst),
         ack_clock_s: of_rounds(rounds::ack_clock),
         ideal_kind: ideal_kind.name().to_owned(),
+        cpu: evidence.cpu,
         windows: Windows::default(),
         seed: *seed,
         version: VERSION.to_owned(),

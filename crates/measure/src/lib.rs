@@ -11,6 +11,7 @@
 
 pub mod arithmetic;
 pub mod available;
+mod cpu;
 mod evidence;
 mod fluid;
 pub mod ideal;
@@ -34,6 +35,7 @@ mod tap;
 mod verdict;
 mod windows;
 
+pub use cpu::CpuFields;
 pub use evidence::{Evidence, ExitSeen, RouterAnswers, SuCounts};
 pub use ideal::{IdealKind, IdealSender, Policer};
 pub use judge::{Contest, CrossTotals, Goal, Measured, Subject, VERSION, add_harm, row, set_ideal};

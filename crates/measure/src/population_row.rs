@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::cpu::CpuFields;
 use crate::windows::Windows;
 
 /// One scheme in one run of a population. Only measured flows count.
@@ -84,6 +85,9 @@ pub struct PopulationRow {
     pub active_mean: Option<f64>,
     /// Packets that links carried, of all flows of the run. A packet counts once for every link.
     pub packet_hops: u64,
+    /// What the hosts' processors did; adds no field where what they do takes no time.
+    #[serde(flatten)]
+    pub cpu: CpuFields,
     /// What was measured in the scenario's windows; without windows it adds no field.
     #[serde(flatten)]
     pub windows: Windows,
@@ -144,6 +148,9 @@ pub struct FlowRow {
     pub startup_packets_lost: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// What the hosts' processors did; adds no field where what they do takes no time.
+    #[serde(flatten)]
+    pub cpu: CpuFields,
     /// What was measured in the scenario's windows; without windows it adds no field.
     #[serde(flatten)]
     pub windows: Windows,

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::cpu::CpuFields;
 use crate::windows::Windows;
 
 /// What [`Row::deploy`] says of a scheme that a sender's operator can deploy without anybody's help.
@@ -130,6 +131,9 @@ pub struct Row {
     pub ack_clock_s: Option<Option<f64>>,
     /// `exact`, or `fair-share` where responsive cross traffic makes the ideal a fair share.
     pub ideal_kind: String,
+    /// What the hosts' processors did; adds no field where what they do takes no time.
+    #[serde(flatten)]
+    pub cpu: CpuFields,
     /// What was measured in the scenario's windows; without windows it adds no field.
     #[serde(flatten)]
     pub windows: Windows,

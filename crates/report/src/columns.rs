@@ -228,6 +228,32 @@ pub const COLUMNS: &[Column] = &[
          exact one is beaten only by what others lack: packets that were dropped for the flow, still wait, or were \
          yet to come.",
     ),
+    real(
+        "sender_cpu",
+        "1",
+        "The share of time in which the sender's processor was busy, from the SYN to the last byte or the end of the run; of several \
+         flows, of their times together. Only with `host-cpu`, as the next eight.",
+    ),
+    real(
+        "sender_cpu_peak",
+        "1",
+        "The greatest share of a second of the run in which the processor of one sender was busy.",
+    ),
+    real(
+        "sender_cpu_sacktag",
+        "1",
+        "Of the sender's busy time, the share that went into finding the packets of SACK blocks in the retransmission queue.",
+    ),
+    real("sender_cpu_clean", "1", "The share that went into freeing packets that ACKs acknowledged."),
+    real("sender_cpu_fastretrans", "1", "The share that went into sending packets again."),
+    whole("sender_cpu_waiting", "segments", "The most segments that waited for the processor of a sender."),
+    real("receiver_cpu", "1", "As `sender_cpu`, of the receiver."),
+    real("receiver_cpu_peak", "1", "As `sender_cpu_peak`, of a receiver."),
+    real(
+        "receiver_cpu_data_queue",
+        "1",
+        "Of the receiver's busy time, the share that went into finding the places of segments in the out-of-order queue.",
+    ),
     whole("seed", "", "The seed of the run: it moves the phase and the start of cross traffic."),
     text("version", "The version of the program."),
     text("scenario_hash", "The hash of the scenario."),
@@ -367,7 +393,7 @@ mod tests {
     use super::*;
     use crate::records;
     use firstflight_lab::{Beside, PathFacts, SweptRow};
-    use firstflight_measure::{Row, WINDOW_FIELDS};
+    use firstflight_measure::{CpuFields, Row, WINDOW_FIELDS};
     use firstflight_scenario::{Options, Scenario};
     use serde_json::Value;
 
@@ -389,6 +415,17 @@ mod tests {
             qs_granted: Some(1),
             qs_reduced: Some(0),
             qs_refused: Some(0),
+            cpu: CpuFields {
+                sender_cpu: Some(Some(0.5)),
+                sender_cpu_peak: Some(1.0),
+                sender_cpu_sacktag: Some(Some(0.5)),
+                sender_cpu_clean: Some(Some(0.5)),
+                sender_cpu_fastretrans: Some(Some(0.5)),
+                sender_cpu_waiting: Some(1),
+                receiver_cpu: Some(Some(0.5)),
+                receiver_cpu_peak: Some(1.0),
+                receiver_cpu_data_queue: Some(Some(0.5)),
+            },
             ..Row::default()
         }
     }

@@ -22,6 +22,7 @@ mod cross;
 mod file;
 mod for_scheme;
 mod header;
+mod host_cpu;
 mod hosts;
 mod judged;
 pub mod keys;
@@ -54,6 +55,7 @@ pub use choice::{
 pub use controller::{ControllerError, controller, sender_config};
 pub use file::{FileError, ScenarioFile, scalar, schemes};
 pub use header::{HeaderError, host_judges_growth, trace_header};
+pub use host_cpu::HostCpu;
 pub use judged::deploy;
 pub use keys::OptionError;
 pub use named_link::NamedLink;

@@ -22,6 +22,7 @@ use firstflight_tcp::{
 
 use crate::beside::Beside;
 use crate::bottleneck::Aqm;
+use crate::host_cpu::HostCpu;
 use crate::named_link::NamedLink;
 use crate::population::Population;
 use crate::probing::ProbeChoice;
@@ -179,6 +180,12 @@ pub struct Scenario {
     pub probe: Option<ProbeChoice>,
     /// What the first two duplicate ACKs in a row send, without SACK.
     pub limited_transmit: LimitedTransmit,
+    /// What the hosts' processors take time for.
+    pub host_cpu: HostCpu,
+    /// What looking at one packet of a list takes a processor.
+    pub cpu_packet: Span,
+    /// What a segment that arrives takes a processor, lists apart.
+    pub cpu_segment: Span,
     /// The windows in which links and flows are measured beside the whole run. They change no run, and are not hashed.
     pub windows: Vec<Window>,
     /// The links that windows and slots measure beside the bottleneck. They change no run, and are not hashed.
@@ -243,6 +250,9 @@ impl Default for Scenario {
             inflight_limit: InflightLimit::None,
             probe: None,
             limited_transmit: LimitedTransmit::New,
+            host_cpu: HostCpu::None,
+            cpu_packet: HostCpu::PACKET,
+            cpu_segment: HostCpu::SEGMENT,
             windows: Vec::new(),
             measured_links: Vec::new(),
             seed: 1,

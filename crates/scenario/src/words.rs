@@ -8,6 +8,7 @@ use firstflight_tcp::{
     AckPolicy, Growth, InflightLimit, LimitedTransmit, Recovery, RtoFloor, SlowStartCounts, Stack,
 };
 
+use crate::host_cpu::HostCpu;
 use crate::quantity::{self, Amount, QuantityError, Why, refuse};
 use crate::suggest::{Elsewhere, LAWS, RECEIVERS, RECOVERIES as OTHER_RECOVERIES, folded, meant};
 
@@ -148,6 +149,19 @@ pub(crate) const BLOCK_NAMES: [&str; 2] = names(&BLOCKS);
 /// A word that is neither.
 pub fn sack_blocks(text: &str) -> Result<bool, QuantityError> {
     word(text, &BLOCKS, &[], "SACK blocks are `sent` or `withheld`")
+}
+
+const HOST_CPUS: [(&str, HostCpu); 2] = [("none", HostCpu::None), ("list", HostCpu::List)];
+
+/// The keywords of [`host_cpu`].
+pub(crate) const HOST_CPU_NAMES: [&str; 2] = names(&HOST_CPUS);
+
+/// Reads what the hosts' processors take time for.
+///
+/// # Errors
+/// A word that is neither.
+pub fn host_cpu(text: &str) -> Result<HostCpu, QuantityError> {
+    word(text, &HOST_CPUS, &[], "a host's CPU is `none` or `list`")
 }
 
 const RTO_FLOORS: [(&str, Option<RtoFloor>); 3] =

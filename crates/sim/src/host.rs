@@ -1,8 +1,11 @@
 //! The hosts of a TCP flow: two endpoints, and the application of each.
 
+mod busy;
+
 use firstflight::{Avoidance, Startup, Time};
 use firstflight_tcp::{Departure, Endpoint, Fast, Happening, NextSegment, RepairSegment, Role};
 
+use crate::cpu::{CpuSpec, CpuStats, Processors};
 use crate::fabric::{Fabric, Label};
 use crate::network::{Application, TcpSpec};
 use crate::packet::{FlowId, PacketId, Payload};
@@ -44,10 +47,12 @@ pub(crate) struct TcpFlow<S, R, A> {
     writing: Option<Box<Writing>>,
     server: Host<S, R, A>,
     application: Application,
+    /// The hosts' processors, if what they do takes time.
+    processors: Option<Box<Processors>>,
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
-    pub(crate) fn new(id: FlowId, spec: &TcpSpec<S, R, A>, seed: u64) -> Self {
+    pub(crate) fn new(id: FlowId, spec: &TcpSpec<S, R, A>, seed: u64, cpu: Option<CpuSpec>) -> Self {
         let host = |role, config| Host {
             endpoint: Endpoint::new(role, config, spec.controller.clone()),
             armed: None,
@@ -75,7 +80,13 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             delivered: 0,
             client: host(Role::Client, &spec.client),
             server: host(Role::Server, &spec.server),
+            processors: cpu.map(|cpu| Box::new(Processors::new(cpu, spec.client.mss.min(spec.server.mss)))),
         }
+    }
+
+    /// What a host's processor has done, if its work takes time.
+    pub(crate) fn cpu_stats(&self, side: Role) -> Option<&CpuStats> {
+        self.processors.as_ref().map(|both| both.stats(side))
     }
 
     /// Fetches a host.
@@ -117,6 +128,8 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             }
             self.open(now, fabric);
             self.act(now, recorder);
+        } else if self.processors.is_some() {
+            return self.work(now, side, fabric, recorder);
         } else {
             let (id, next) = (self.id, self.next_act(side));
             let host = self.host(side);
@@ -166,6 +179,9 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         fabric: &mut Fabric,
         recorder: &mut W,
     ) {
+        if self.processors.is_some() {
+            return self.receive_later(now, side, name, fabric, recorder);
+        }
         let Payload::Segment(segment) = &fabric.packet(name).payload else {
             return fabric.forget(name);
         };

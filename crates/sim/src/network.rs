@@ -5,6 +5,7 @@ use firstflight_tcp::Config;
 use thiserror::Error;
 
 use crate::arrivals::Arrivals;
+use crate::cpu::CpuSpec;
 use crate::fault::{FlowFault, LinkFault};
 use crate::on_off::OnOffSpec;
 use crate::packet::{FlowId, LinkId};
@@ -26,12 +27,14 @@ pub struct Network<S, R, A> {
     /// Processes of flows that arrive during the run. Arriving flows get the numbers after those of `flows`, in order
     /// of arrival, which does not depend on what other flows do, but for users who wait.
     pub arrivals: Vec<Arrivals<S, R, A>>,
+    /// The processor of each TCP host; `None` if what hosts do takes no time.
+    pub cpu: Option<CpuSpec>,
 }
 
 impl<S, R, A> Network<S, R, A> {
     /// A network of these links without flows.
     pub fn new(links: Vec<LinkSpec>) -> Self {
-        Self { links, flows: Vec::new(), arrivals: Vec::new() }
+        Self { links, flows: Vec::new(), arrivals: Vec::new(), cpu: None }
     }
 
     /// Appends a flow.

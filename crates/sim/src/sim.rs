@@ -3,10 +3,13 @@
 mod branch;
 mod prefetching;
 
+use std::collections::BTreeMap;
+
 use firstflight::{Avoidance, Startup, Time};
 use firstflight_tcp::{Endpoint, Role};
 
 use crate::arrivals::{Arrivals, Arrived, Process};
+use crate::cpu::{CpuSpec, CpuStats};
 use crate::fabric::{Device, Fabric};
 use crate::host::TcpFlow;
 use crate::network::{Application, Flow, Network, NetworkError, TcpSpec, Traffic};
@@ -36,6 +39,10 @@ pub struct Sim<S, R, A, W> {
     recorder: W,
     /// What was fetched for the next arrivals of each link.
     prefetched: Vec<Prefetched>,
+    /// The processor of each TCP host, if its work takes time.
+    cpu: Option<CpuSpec>,
+    /// What the processors of flows that are [`Hosts::Gone`] have done, the client's first.
+    spent: BTreeMap<u32, [CpuStats; 2]>,
 }
 
 /// The hosts of a flow.
@@ -74,7 +81,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         let mut fabric = Fabric::new(network, seed);
         let flows = (0u32..)
             .zip(&network.flows)
-            .map(|(id, flow)| Hosts::new(FlowId(id), flow, seed, &mut fabric))
+            .map(|(id, flow)| Hosts::new(FlowId(id), flow, (seed, network.cpu), &mut fabric))
             .collect();
         let mut processes = Vec::with_capacity(network.arrivals.len());
         for (index, spec) in (0u32..).zip(&network.arrivals) {
@@ -95,6 +102,8 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             seed,
             recorder,
             prefetched,
+            cpu: network.cpu,
+            spent: BTreeMap::new(),
         })
     }
 
@@ -163,6 +172,15 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         match self.flows.get(flow.index())? {
             Hosts::Probe(probe) => Some(probe.probing()),
             Hosts::Tcp(_) | Hosts::Cbr(_) | Hosts::OnOff(_) | Hosts::InLink | Hosts::Gone => None,
+        }
+    }
+
+    /// What the processor of a TCP host has done; `None` if there is no such host, or its work takes no time.
+    pub fn cpu(&self, flow: FlowId, side: Role) -> Option<&CpuStats> {
+        match self.flows.get(flow.index())? {
+            Hosts::Tcp(tcp) => tcp.cpu_stats(side),
+            Hosts::Gone => Some(&self.spent.get(&flow.0)?[usize::from(side == Role::Server)]),
+            Hosts::Cbr(_) | Hosts::OnOff(_) | Hosts::InLink => None,
         }
     }
 
@@ -309,7 +327,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
                 application: spec.until.map_or(Application::Sized(arrived.bytes), Application::Until),
             };
             self.recorder.flow_arrived(self.now, id, arrived, &route.forward);
-            let mut tcp = Box::new(TcpFlow::new(id, &tcp, self.seed));
+            let mut tcp = Box::new(TcpFlow::new(id, &tcp, self.seed, self.cpu));
             tcp.on_timer(self.now, Role::Client, &mut self.fabric, &mut self.recorder);
             self.flows.push(Hosts::Tcp(tcp));
             self.arrived.push(arrived);
@@ -322,7 +340,12 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     #[inline(never)]
     fn retire(&mut self, flow: FlowId) {
         let place = &mut self.flows[flow.index()];
-        if matches!(place, Hosts::Tcp(tcp) if tcp.is_over()) {
+        let Hosts::Tcp(tcp) = &*place else { return };
+        if tcp.is_over() {
+            let of = |side| tcp.cpu_stats(side).cloned();
+            if let (Some(client), Some(server)) = (of(Role::Client), of(Role::Server)) {
+                self.spent.insert(flow.0, [client, server]);
+            }
             *place = Hosts::Gone;
             self.fabric.wake(flow, Role::Client, None);
             self.fabric.wake(flow, Role::Server, None);
@@ -355,12 +378,17 @@ fn run_on_off<W: Recorder>(source: &mut OnOff, now: Time, fabric: &mut Fabric, r
 
 impl<S: Startup, R: Startup, A: Avoidance> Hosts<S, R, A> {
     /// The hosts of a flow. Puts their first event on the agenda.
-    fn new(id: FlowId, flow: &Flow<S, R, A>, seed: u64, fabric: &mut Fabric) -> Self {
+    fn new(
+        id: FlowId,
+        flow: &Flow<S, R, A>,
+        (seed, cpu): (u64, Option<CpuSpec>),
+        fabric: &mut Fabric,
+    ) -> Self {
         let spread = flow.start_spread.nanos().saturating_add(1);
         let put_off = Stream::new(seed, Purpose::Start, id.0, 0).below(spread);
         let start = flow.start + firstflight::Span::from_nanos(put_off);
         let (hosts, first) = match &flow.traffic {
-            Traffic::Tcp(spec) => (Self::Tcp(Box::new(TcpFlow::new(id, spec, seed))), Some(start)),
+            Traffic::Tcp(spec) => (Self::Tcp(Box::new(TcpFlow::new(id, spec, seed, cpu))), Some(start)),
             Traffic::Cbr(spec) => {
                 let source = Cbr::new(id, *spec, start, seed);
                 if flow.muted {

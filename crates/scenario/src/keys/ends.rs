@@ -4,7 +4,8 @@ use firstflight::Span;
 use firstflight_tcp::{InflightLimit, LimitedTransmit};
 
 use super::read::{self, put, set};
-use super::row::{Heading, Key, row};
+use super::row::{Heading, Key, Need, row};
+use crate::host_cpu::HostCpu;
 use crate::kind::Kind;
 use crate::quantity::{self, show_bytes, show_span};
 use crate::restart;
@@ -15,6 +16,10 @@ const END: Key = row(Heading::Endpoints);
 
 /// The retransmission timeout before the first round-trip sample (RFC 6298 section 2.1).
 const INITIAL_RTO: Span = Span::from_secs(1);
+
+/// The key of what a host's CPU takes time for.
+const OF_CPU: Need =
+    Need { other: "host-cpu", without: "a host's CPU takes no time; say what for with host-cpu=list" };
 
 pub(super) const KEYS: &[Key] = &[
     Key {
@@ -261,6 +266,48 @@ pub(super) const KEYS: &[Key] = &[
         parse: |options, text| put(&mut options.plain.sack_blocks, words::sack_blocks(text)),
         show: |path| (!path.sack_blocks).then(|| "withheld".to_owned()),
         title: |path| (!path.sack_blocks).then(|| "a receiver without SACK blocks".to_owned()),
+        ..END
+    },
+    Key {
+        name: "host-cpu",
+        kind: Kind::Word(&words::HOST_CPU_NAMES),
+        placeholder: "WHAT",
+        help: "What a host's CPU takes time for: nothing, or a list of packets walked for SACK blocks and for what arrives out of order",
+        default: Some("none"),
+        examples: &["list"],
+        place: 63,
+        parse: |options, text| put(&mut options.plain.host_cpu, words::host_cpu(text)),
+        show: |path| (path.host_cpu != HostCpu::None).then(|| "list".to_owned()),
+        title: |path| {
+            let costs = [path.cpu_packet, path.cpu_segment].map(quantity::humane_span);
+            let [packet, segment] = costs;
+            let list = format!("hosts whose CPU takes {segment} a segment and {packet} a packet of a list");
+            (path.host_cpu != HostCpu::None).then_some(list)
+        },
+        ..END
+    },
+    Key {
+        name: "cpu-packet",
+        kind: Kind::Span,
+        help: "What looking at one packet of a list takes a host's CPU, such as 16ns",
+        default: Some("16ns"),
+        examples: &["110ns"],
+        needs: Some(OF_CPU),
+        place: 64,
+        parse: |options, text| put(&mut options.plain.cpu_packet, quantity::span(text)),
+        show: |path| (path.cpu_packet != HostCpu::PACKET).then(|| show_span(path.cpu_packet)),
+        ..END
+    },
+    Key {
+        name: "cpu-segment",
+        kind: Kind::Span,
+        help: "What a segment that arrives takes a host's CPU apart from lists, such as 150ns",
+        default: Some("150ns"),
+        examples: &["2us"],
+        needs: Some(OF_CPU),
+        place: 65,
+        parse: |options, text| put(&mut options.plain.cpu_segment, quantity::span(text)),
+        show: |path| (path.cpu_segment != HostCpu::SEGMENT).then(|| show_span(path.cpu_segment)),
         ..END
     },
     Key {

@@ -2,6 +2,7 @@
 
 mod aqm;
 mod branch;
+mod cpu;
 mod network;
 mod port;
 mod probe;

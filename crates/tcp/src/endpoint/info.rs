@@ -24,6 +24,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         Info { state: self.state_number(), received: self.receiver.received(), ..self.sender.info() }
     }
 
+    /// How many segments of `size` bytes wait out of order beyond a sequence number.
+    pub fn segments_beyond(&self, sequence: u32, size: u64) -> u64 {
+        let next = self.receiver.next();
+        crate::seq::unwrap(self.peer.initial, sequence, next)
+            .map_or(0, |from| self.receiver.segments_beyond(from, size))
+    }
+
     /// Stream bytes in order that the application has not taken.
     pub fn readable(&self) -> u64 {
         self.receiver.unread()

@@ -102,6 +102,11 @@ pub(crate) struct Incoming {
 }
 
 impl Receiver {
+    /// How many segments of `size` bytes wait out of order beyond an offset.
+    pub(crate) fn segments_beyond(&self, from: u64, size: u64) -> u64 {
+        self.queue.segments_beyond(from, size)
+    }
+
     pub(crate) fn new(config: &Config) -> Self {
         let delay = match config.ack_policy {
             AckPolicy::Every | AckPolicy::Delayed | AckPolicy::WindowsXp => DELAY,

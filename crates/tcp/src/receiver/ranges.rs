@@ -35,6 +35,11 @@ impl Ranges {
         after.checked_sub(1).map(|last| piece[last])
     }
 
+    /// All of them, the last one first.
+    pub(super) fn downwards(&self) -> impl Iterator<Item = Range> {
+        self.pieces.iter().rev().flat_map(|ranges| ranges.iter().rev().copied())
+    }
+
     /// The first one that starts above `start`.
     pub(super) fn above(&self, start: u64) -> Option<Range> {
         let piece = self.piece_of(start);

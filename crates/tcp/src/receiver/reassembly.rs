@@ -125,6 +125,13 @@ impl Reassembly {
         (start < upto).then_some((start, upto))
     }
 
+    /// How many segments of `size` bytes lie beyond `from`.
+    pub(crate) fn segments_beyond(&self, from: u64, size: u64) -> u64 {
+        let highest = (!self.is_empty()).then_some(self.highest);
+        let beyond = highest.into_iter().chain(self.ranges.downwards()).take_while(|range| range.1 > from);
+        beyond.map(|(start, end)| (end - start.max(from)).div_ceil(size.max(1))).sum()
+    }
+
     /// The ranges to report, the most recent first, at most `limit`.
     #[inline]
     pub(crate) fn report(&self, limit: usize) -> impl Iterator<Item = (u64, u64)> {
@@ -172,6 +179,16 @@ mod tests {
         assert_eq!(queue.report(4).collect::<Vec<_>>(), [(10, 40), (50, 60)]);
         assert_eq!(queue.join(10), (40, None));
         assert_eq!(queue.count(), 1);
+    }
+
+    #[test]
+    fn segments_beyond_a_place_are_those_of_every_range_above_it() {
+        let mut queue = Reassembly::default();
+        assert_eq!(queue.segments_beyond(0, 10), 0);
+        queue.insert(10, 20);
+        queue.insert(30, 60);
+        queue.insert(70, 75);
+        assert_eq!([0, 10, 20, 40, 60, 75].map(|from| queue.segments_beyond(from, 10)), [5, 5, 4, 3, 1, 0]);
     }
 
     #[test]

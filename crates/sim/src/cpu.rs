@@ -1,0 +1,282 @@
+//! A host's processor: segments that arrive wait for it, and each takes the time that a list scoreboard costs.
+//!
+//! The lists are those of Linux before 2.6.15 (`net/ipv4/tcp_input.c`): `tcp_sacktag_write_queue` walks the retransmission queue
+//! from its head to the end of each SACK block, `tcp_clean_rtx_queue` frees the packets that an ACK acknowledges, and
+//! `tcp_data_queue` walks the out-of-order queue from its tail to where a segment belongs. Marking and sending again resume where
+//! they stopped, as since 2.6.15.
+
+use std::collections::VecDeque;
+
+use firstflight::{Span, Time};
+use firstflight_tcp::{Flags, Role, Segment};
+
+/// The processor of each TCP host of a network. The two ends of a flow have one each, which no other flow uses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CpuSpec {
+    /// What it takes to look at one packet of a list, or to free or send it again.
+    pub packet: Span,
+    /// What it takes to handle a segment that arrives, lists apart: with all that leaves for it.
+    pub segment: Span,
+}
+
+/// A function that takes a processor's time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Function {
+    /// Finding the packets of SACK blocks in the retransmission queue: `tcp_sacktag_write_queue`.
+    Sacktag,
+    /// Freeing packets that are acknowledged: `tcp_clean_rtx_queue`.
+    Clean,
+    /// Sending packets again: `tcp_fastretrans_alert`.
+    Fastretrans,
+    /// Finding the place of a segment in the out-of-order queue, and taking from it what is in order: `tcp_data_queue`.
+    DataQueue,
+    /// All else: what a segment takes apart from lists, and the walk of a timeout over the retransmission queue.
+    Other,
+}
+
+impl Function {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Sacktag, Self::Clean, Self::Fastretrans, Self::DataQueue, Self::Other];
+}
+
+const SECOND: u64 = 1_000_000_000;
+
+/// What a processor has done so far.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CpuStats {
+    /// Nanoseconds by function, in the order of [`Function`].
+    nanos: [u64; Function::ALL.len()],
+    /// Busy nanoseconds of each second of the run.
+    seconds: Vec<u64>,
+    /// The most segments that waited at once, the one in hand included.
+    pub waiting_most: u32,
+}
+
+impl CpuStats {
+    /// Nanoseconds of work for a function.
+    pub fn nanos(&self, function: Function) -> u64 {
+        self.nanos[function as usize]
+    }
+
+    /// Nanoseconds of work in all.
+    pub fn busy(&self) -> u64 {
+        self.nanos.iter().sum()
+    }
+
+    /// Nanoseconds of work in the second of the run in which they are most, at most a second's.
+    pub fn busiest_second(&self) -> u64 {
+        self.seconds.iter().copied().max().unwrap_or(0)
+    }
+
+    fn add(&mut self, from: Time, function: Function, nanos: u64) {
+        self.nanos[function as usize] += nanos;
+        let (mut at, mut left) = (from.nanos(), nanos);
+        while left > 0 {
+            let second = usize::try_from(at / SECOND).unwrap_or(usize::MAX);
+            if second >= self.seconds.len() {
+                self.seconds.resize(second + 1, 0);
+            }
+            let part = left.min(SECOND - at % SECOND);
+            self.seconds[second] += part;
+            at += part;
+            left -= part;
+        }
+    }
+}
+
+/// The processors of a flow's two hosts.
+#[derive(Clone, Debug)]
+pub(crate) struct Processors {
+    /// Payload bytes of a full segment.
+    mss: u64,
+    client: Cpu,
+    server: Cpu,
+}
+
+impl Processors {
+    pub(crate) fn new(spec: CpuSpec, mss: u16) -> Self {
+        Self { mss: u64::from(mss).max(1), client: Cpu::new(spec), server: Cpu::new(spec) }
+    }
+
+    /// What each has done.
+    pub(crate) fn stats(&self, side: Role) -> &CpuStats {
+        match side {
+            Role::Client => self.client.stats(),
+            Role::Server => self.server.stats(),
+        }
+    }
+
+    /// Payload bytes of a full segment.
+    pub(crate) fn mss(&self) -> u64 {
+        self.mss
+    }
+
+    pub(crate) fn of(&mut self, side: Role) -> &mut Cpu {
+        match side {
+            Role::Client => &mut self.client,
+            Role::Server => &mut self.server,
+        }
+    }
+}
+
+/// The processor of a host. It handles one segment after the other, each to its end.
+#[derive(Clone, Debug)]
+pub(crate) struct Cpu {
+    spec: CpuSpec,
+    /// Segments that arrived and are not handled, the one in hand first.
+    waiting: VecDeque<Segment>,
+    /// When the segment in hand is handled.
+    done: Option<Time>,
+    /// Until when the processor is busy.
+    free: Time,
+    /// The highest acknowledgement handled.
+    acknowledged: Option<u32>,
+    stats: CpuStats,
+}
+
+impl Cpu {
+    pub(crate) fn new(spec: CpuSpec) -> Self {
+        Self {
+            spec,
+            waiting: VecDeque::new(),
+            done: None,
+            free: Time::ZERO,
+            acknowledged: None,
+            stats: CpuStats::default(),
+        }
+    }
+
+    pub(crate) fn stats(&self) -> &CpuStats {
+        &self.stats
+    }
+
+    /// When the segment in hand is handled, if there is one.
+    pub(crate) fn done(&self) -> Option<Time> {
+        self.done
+    }
+
+    /// A segment arrived.
+    pub(crate) fn queue(&mut self, segment: Segment) {
+        self.waiting.push_back(segment);
+        let waiting = u32::try_from(self.waiting.len()).unwrap_or(u32::MAX);
+        self.stats.waiting_most = self.stats.waiting_most.max(waiting);
+    }
+
+    /// The segment to be taken in hand, if the processor has none.
+    pub(crate) fn next(&self) -> Option<&Segment> {
+        self.waiting.front().filter(|_| self.done.is_none())
+    }
+
+    /// Takes the next segment in hand. `queued` is how many packets of the out-of-order queue it makes the host look at.
+    pub(crate) fn begin(&mut self, now: Time, mss: u64, queued: u64) {
+        let Some(segment) = self.waiting.front().copied() else { return };
+        self.free = self.free.max(now);
+        self.spend(Function::Other, self.spec.segment.nanos());
+        let [marked, freed] = self.retransmission_queue(&segment, mss.max(1));
+        self.walk(Function::Sacktag, marked);
+        self.walk(Function::Clean, freed);
+        self.walk(Function::DataQueue, queued);
+        self.done = Some(self.free);
+    }
+
+    /// The segment in hand, if it is handled by `now`.
+    pub(crate) fn take(&mut self, now: Time) -> Option<Segment> {
+        self.done.filter(|done| *done <= now)?;
+        self.done = None;
+        self.waiting.pop_front()
+    }
+
+    /// Looks at so many packets of a list, after all that is to be done.
+    pub(crate) fn walk(&mut self, function: Function, packets: u64) {
+        self.spend(function, self.spec.packet.nanos().saturating_mul(packets));
+    }
+
+    fn spend(&mut self, function: Function, nanos: u64) {
+        self.stats.add(self.free, function, nanos);
+        self.free = self.free.after_nanos(nanos);
+    }
+
+    /// How many packets of the retransmission queue an ACK has the host look at, and how many it frees. The queue has a packet for
+    /// each `mss` bytes, and begins where the last ACK ended. The walk for a block ends at the first packet beyond the block.
+    fn retransmission_queue(&mut self, segment: &Segment, mss: u64) -> [u64; 2] {
+        if !segment.flags.has(Flags::ACK) {
+            return [0, 0];
+        }
+        let head = *self.acknowledged.get_or_insert(segment.ack);
+        let packets = |end: u32| ahead(end, head).div_ceil(mss);
+        let marked = segment.sack_blocks().iter().map(|block| packets(block.end) + 1).sum();
+        let freed = packets(segment.ack);
+        if ahead(segment.ack, head) > 0 {
+            self.acknowledged = Some(segment.ack);
+        }
+        [marked, freed]
+    }
+}
+
+/// How far a sequence number is ahead of another one; nought if it is not.
+fn ahead(sequence: u32, of: u32) -> u64 {
+    let distance = sequence.wrapping_sub(of);
+    if distance > u32::MAX / 2 { 0 } else { u64::from(distance) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use firstflight_tcp::SackBlock;
+
+    const SPEC: CpuSpec = CpuSpec { packet: Span::from_nanos(10), segment: Span::from_nanos(1_000) };
+
+    fn ack(ack: u32, blocks: &[(u32, u32)]) -> Segment {
+        let mut segment = Segment { ack, flags: Flags::ACK, ..Segment::default() };
+        for (slot, (start, end)) in segment.sack.iter_mut().zip(blocks) {
+            *slot = SackBlock { start: *start, end: *end };
+        }
+        segment.sack_count = u8::try_from(blocks.len()).unwrap();
+        segment
+    }
+
+    /// What the processor takes for each of these segments, which arrive at once, in nanoseconds.
+    fn times(segments: &[Segment]) -> (Vec<u64>, CpuStats) {
+        let mut cpu = Cpu::new(SPEC);
+        segments.iter().for_each(|segment| cpu.queue(*segment));
+        let (mut now, mut times) = (Time::from_nanos(5_000), Vec::new());
+        while cpu.next().is_some() {
+            cpu.begin(now, 100, 0);
+            let done = cpu.done().unwrap();
+            times.push(done.since(now).nanos());
+            now = done;
+            assert!(cpu.take(now).is_some());
+        }
+        (times, cpu.stats().clone())
+    }
+
+    #[test]
+    fn an_ack_walks_from_the_head_to_the_end_of_each_block_and_frees_what_it_acknowledges() {
+        let (times, stats) = times(&[
+            ack(u32::MAX - 49, &[]),
+            ack(u32::MAX - 49, &[(950, 1_050), (450, 650)]),
+            ack(150, &[(950, 1_050)]),
+        ]);
+        // The head is 50 bytes below zero: 11 packets to 1050 and 7 to 650, and with each the one beyond.
+        assert_eq!(times, [1_000, 1_000 + 10 * (12 + 8), 1_000 + 10 * (12 + 2)]);
+        assert_eq!(stats.nanos(Function::Sacktag), 10 * (12 + 8 + 12));
+        assert_eq!(stats.nanos(Function::Clean), 20);
+        assert_eq!(stats.busy(), times.iter().sum::<u64>());
+        assert_eq!(stats.waiting_most, 3);
+    }
+
+    #[test]
+    fn a_block_below_the_head_has_one_packet_looked_at() {
+        let (times, _) = times(&[ack(5_000, &[]), ack(5_000, &[(1_000, 1_100)])]);
+        assert_eq!(times, [1_000, 1_010]);
+    }
+
+    #[test]
+    fn work_counts_in_the_seconds_in_which_it_is_done() {
+        let mut stats = CpuStats::default();
+        stats.add(Time::from_nanos(SECOND - 10), Function::Other, 30);
+        stats.add(Time::from_nanos(3 * SECOND), Function::Sacktag, 2 * SECOND + 5);
+        assert_eq!(stats.seconds, [10, 20, 0, SECOND, SECOND, 5]);
+        assert_eq!(stats.busiest_second(), SECOND);
+    }
+}

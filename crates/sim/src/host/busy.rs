@@ -1,0 +1,120 @@
+//! Hosts whose processors take time: what arrives is handled when the processor gets to it.
+//!
+//! The processor handles one segment to its end; then a timer of the host that is due, before the segments that wait. An
+//! interrupt only puts a segment in the queue, which has no limit.
+
+use firstflight::{Avoidance, Startup, Time};
+use firstflight_tcp::{Role, Segment};
+
+use super::TcpFlow;
+use crate::cpu::{Cpu, Function};
+use crate::fabric::Fabric;
+use crate::packet::{PacketId, Payload};
+use crate::recorder::Recorder;
+
+impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
+    /// [`TcpFlow::receive`] of a host whose processor takes time.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn receive_later<W: Recorder>(
+        &mut self,
+        now: Time,
+        side: Role,
+        name: PacketId,
+        fabric: &mut Fabric,
+        recorder: &mut W,
+    ) {
+        let Payload::Segment(segment) = &fabric.packet(name).payload else {
+            return fabric.forget(name);
+        };
+        let segment = *segment;
+        recorder.arrived(now, self.id, side, &segment);
+        fabric.forget(name);
+        if let Some(cpu) = self.cpu(side) {
+            cpu.queue(segment);
+        }
+        self.begin_next(now, side);
+        self.arm_later(now, side, fabric);
+    }
+
+    /// [`TcpFlow::on_timer`] of a host whose processor takes time, once the flow is open.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn work<W: Recorder>(&mut self, now: Time, side: Role, fabric: &mut Fabric, recorder: &mut W) {
+        let before = self.endpoint(side).stats();
+        if let Some(segment) = self.cpu(side).and_then(|cpu| cpu.take(now)) {
+            self.host(side).endpoint.on_segment(now, &segment);
+            if side == Role::Server {
+                self.note_delivery(now, fabric, recorder);
+                // The client's application may have something to do.
+                self.arm_later(now, Role::Client, fabric);
+            }
+            self.serve_woken(now, side, fabric, recorder);
+        }
+        let in_hand = self.cpu(side).is_some_and(|cpu| cpu.done().is_some());
+        let next = self.next_act(side);
+        if !in_hand && self.host(side).timer(next).is_some_and(|timer| timer <= now) {
+            self.host(side).endpoint.on_timer(now);
+            if side == Role::Client {
+                self.act(now, recorder);
+                self.stop(now, fabric);
+            }
+            self.serve_woken(now, side, fabric, recorder);
+        }
+        let after = self.endpoint(side).stats();
+        if after.retransmissions > before.retransmissions || after.timeouts > before.timeouts {
+            let outstanding = if after.timeouts > before.timeouts { self.outstanding(side) } else { 0 };
+            if let Some(cpu) = self.cpu(side) {
+                cpu.walk(Function::Fastretrans, after.retransmissions - before.retransmissions);
+                cpu.walk(Function::Other, outstanding);
+            }
+        }
+        self.begin_next(now, side);
+        self.arm_later(now, side, fabric);
+    }
+
+    /// Packets in the retransmission queue of a host.
+    fn outstanding(&self, side: Role) -> u64 {
+        let snapshot = self.endpoint(side).snapshot();
+        (snapshot.nxt - snapshot.una).div_ceil(self.mss())
+    }
+
+    fn mss(&self) -> u64 {
+        self.processors.as_ref().map_or(1, |both| both.mss())
+    }
+
+    /// Takes the next segment in hand if the processor has none.
+    fn begin_next(&mut self, now: Time, side: Role) {
+        let Some(segment) = self.cpu(side).and_then(|cpu| cpu.next().copied()) else { return };
+        let mss = self.mss();
+        let queued = self.looked_at(&segment, side, mss);
+        if let Some(cpu) = self.cpu(side) {
+            cpu.begin(now, mss, queued);
+        }
+    }
+
+    /// How many packets of the out-of-order queue a segment makes a host look at: of one that is in order none before it is put
+    /// in its place, and of any other those behind its place.
+    fn looked_at(&self, segment: &Segment, side: Role, mss: u64) -> u64 {
+        let endpoint = self.endpoint(side);
+        if segment.len == 0 || segment.seq == endpoint.next_expected() {
+            return 0;
+        }
+        endpoint.segments_beyond(segment.seq, mss)
+    }
+
+    /// Sets the event of a host: when its segment in hand is handled, and else when its timer is due.
+    fn arm_later(&mut self, now: Time, side: Role, fabric: &mut Fabric) {
+        let (id, next) = (self.id, self.next_act(side));
+        let done = self.cpu(side).and_then(|cpu| cpu.done());
+        let host = self.host(side);
+        let timer = done.or_else(|| host.timer(next).map(|at| at.max(now.after_nanos(1))));
+        if host.armed != timer {
+            host.arm((id, side), timer, fabric);
+        }
+    }
+
+    fn cpu(&mut self, side: Role) -> Option<&mut Cpu> {
+        self.processors.as_mut().map(|both| both.of(side))
+    }
+}
