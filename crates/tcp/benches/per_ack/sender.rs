@@ -5,7 +5,7 @@ use std::hint::black_box;
 use firstflight::avoidance::Reno;
 use firstflight::restart::Rfc5681;
 use firstflight::{Bytes, Cause, Controller, Event, Exit, Learned, Path, Plan, Span, Startup, Step, Time};
-use firstflight_tcp::{Endpoint, Recovery, Segment};
+use firstflight_tcp::{Endpoint, Recovery, SackBlock, Segment};
 use gungraun::prelude::*;
 
 use crate::ACKS;
@@ -16,7 +16,7 @@ const UNSCALED: u64 = 65;
 
 /// A start-up that is over with the handshake and leaves a window of so many bytes to Reno.
 #[derive(Clone, Debug)]
-struct Filled(Bytes);
+pub(crate) struct Filled(Bytes);
 
 impl Startup for Filled {
     fn on(&mut self, event: &Event<'_>, _: &Path) -> Step {
@@ -32,14 +32,14 @@ impl Startup for Filled {
     }
 }
 
-type Client = Endpoint<Filled, Rfc5681, Reno>;
+pub(crate) type Client = Endpoint<Filled, Rfc5681, Reno>;
 
 /// Senders, and what each of them hears.
-type Work = Vec<(Client, Vec<(Time, Segment)>)>;
+pub(crate) type Work = Vec<(Client, Vec<(Time, Segment)>)>;
 
 /// Which ACKs are counted.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Moment {
+pub(crate) enum Moment {
     /// Nothing is lost: each ACK acknowledges a packet, for which another leaves.
     Open,
     /// Every second packet of a window is lost: each ACK brings a SACKed segment and shows one lost. From when four
@@ -50,8 +50,27 @@ enum Moment {
     Repair,
 }
 
+/// A sender at a moment, and the ACKs that it hears from then on.
+pub(crate) struct Heard {
+    client: Client,
+    /// A twentieth of the window, and no more than [`ACKS`].
+    pub(crate) acks: Vec<(Time, Segment)>,
+    /// Of what it has SACKed, the first and the last packet of each block that an ACK began with.
+    pub(crate) blocks: Vec<SackBlock>,
+    /// What is in flight, in stream offsets.
+    pub(crate) una: u64,
+    pub(crate) nxt: u64,
+}
+
 /// A twentieth of the window in ACKs, over again until they are [`ACKS`]; or that many in a row.
-fn work(recovery: Recovery, window: u64, moment: Moment) -> Work {
+pub(crate) fn work(recovery: Recovery, window: u64, moment: Moment) -> Work {
+    let Heard { client, acks, .. } = heard(recovery, window, moment);
+    let count = acks.len();
+    vec![(client, acks); ACKS / count]
+}
+
+/// A sender with this window at this moment.
+pub(crate) fn heard(recovery: Recovery, window: u64, moment: Moment) -> Heard {
     let first = UNSCALED.min(window);
     let lossy = if moment == Moment::Open { (0, 0) } else { (first, first + window) };
     let shape = Shape {
@@ -68,6 +87,7 @@ fn work(recovery: Recovery, window: u64, moment: Moment) -> Work {
         line.step();
     }
     let mut acks_to_come = window * 4 / 10;
+    let mut blocks = Vec::new();
     let repaired = (first + window * 3 / 10) * u64::from(MSS);
     loop {
         let reached = match moment {
@@ -77,18 +97,25 @@ fn work(recovery: Recovery, window: u64, moment: Moment) -> Work {
         if reached {
             break;
         }
-        acks_to_come = acks_to_come.saturating_sub(u64::from(line.step().is_some()));
+        let ack = line.step();
+        acks_to_come = acks_to_come.saturating_sub(u64::from(ack.is_some()));
+        let newest = ack.and_then(|(_, ack)| ack.sack_blocks().first().copied());
+        if let Some(SackBlock { start, end }) = newest {
+            let one = u32::from(MSS);
+            blocks.extend([SackBlock { start, end: start + one }, SackBlock { start: end - one, end }]);
+        }
     }
     let count = usize::try_from(window / 20).map_or(ACKS, |part| part.min(ACKS));
     let client = line.client.clone();
+    let (una, nxt) = (client.snapshot().una, client.snapshot().nxt);
     let mut heard = Vec::with_capacity(count);
     while heard.len() < count {
         heard.extend(line.step());
     }
-    vec![(client, heard); ACKS / count]
+    Heard { client, acks: heard, blocks, una, nxt }
 }
 
-fn hear(mut work: Work) -> Work {
+pub(crate) fn hear(mut work: Work) -> Work {
     for (client, acks) in &mut work {
         for (now, ack) in acks {
             client.on_segment(*now, ack);

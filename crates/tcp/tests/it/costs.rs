@@ -15,6 +15,12 @@ const KINDS: [(&str, &str); 6] = [
     ("rfc6675_sacks", "`sack`, half of the window missing: SACKs arrive"),
     ("rfc6675_repair", "`sack`, half of the window missing: retransmissions arrive"),
 ];
+/// What a list costs, at all windows but the last.
+const LISTS: [(&str, &str); 3] = [
+    ("list_open", "list, nothing lost"),
+    ("list_sacks", "list, half of the window missing: SACKs arrive"),
+    ("list_repair", "list, half of the window missing: retransmissions arrive"),
+];
 const WINDOWS: [&str; 5] = ["w1e2", "w1e3", "w1e4", "w1e5", "w1e6"];
 
 /// The committed counts: instructions per ACK by the benchmark's name.
@@ -49,6 +55,16 @@ fn the_cost_of_an_ack_is_flat_within_a_fifth_from_100_to_a_million_packets() {
 }
 
 #[test]
+fn the_cost_of_a_list_grows_with_the_window_while_half_of_it_is_missing() {
+    let baseline = baseline();
+    for (kind, _) in &LISTS[1..] {
+        let counts = WINDOWS[..4].iter().map(|window| baseline[&format!("{kind}.{window}")]);
+        let counts: Vec<u64> = counts.collect();
+        assert!(counts.is_sorted_by(|less, more| 5 * less < *more), "{kind}: {counts:?}");
+    }
+}
+
+#[test]
 fn the_page_of_costs_lists_every_scheme_of_the_registry_as_the_baseline_has_it() {
     let page = page(&baseline());
     if std::env::var_os("UPDATE_COSTS").is_some() {
@@ -78,6 +94,13 @@ fn page(baseline: &BTreeMap<String, u64>) -> String {
     for (kind, title) in KINDS {
         let counts = WINDOWS.map(|window| baseline[&format!("{kind}.{window}")].to_string());
         writeln!(page, "| {title} | {} |", counts.join(" | ")).expect("a string takes all");
+    }
+    page += include_str!("costs/list.md");
+    page += "| Scoreboard and moment | 100 | 1 000 | 10 000 | 100 000 |\n|---|---:|---:|---:|---:|\n";
+    for (kind, title) in LISTS {
+        let counts = WINDOWS[..4].iter().map(|window| baseline[&format!("{kind}.{window}")].to_string());
+        writeln!(page, "| {title} | {} |", counts.collect::<Vec<_>>().join(" | "))
+            .expect("a string takes all");
     }
     page
 }
