@@ -15,7 +15,7 @@ pub enum HostCpu {
 impl HostCpu {
     /// The default of [`crate::Scenario::cpu_packet`]: what a packet takes in a walk over a list of ten thousand, in memory one after the
     /// other (docs/host-cpu.md).
-    pub const PACKET: Span = Span::from_nanos(16);
+    pub const PACKET: Span = Span::from_nanos(2);
     /// The default of [`crate::Scenario::cpu_segment`]: what a packet takes a kernel that hands over 64 kB at once (docs/host-cpu.md). It
     /// is less than any kernel takes that does not.
     pub const SEGMENT: Span = Span::from_nanos(150);

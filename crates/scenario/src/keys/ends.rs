@@ -289,9 +289,9 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "cpu-packet",
         kind: Kind::Span,
-        help: "What looking at one packet of a list takes a host's CPU, such as 16ns",
-        default: Some("16ns"),
-        examples: &["110ns"],
+        help: "What looking at one packet of a list takes a host's CPU, such as 2ns",
+        default: Some("2ns"),
+        examples: &["11ns"],
         needs: Some(OF_CPU),
         place: 64,
         parse: |options, text| put(&mut options.plain.cpu_packet, quantity::span(text)),
