@@ -215,7 +215,7 @@ fn answer(stream: &Stream, folder: &Folder, way: Way, how: How, (options, record
                 resumed: served.resumed,
                 sha256: served.sha256,
             };
-            let row = heard.and_then(|heard| transfer.row(options, heard, written));
+            let row = heard.and_then(|heard| measured::Row::of(options, heard, written));
             show(&transfer, row.as_ref(), how.json);
         }
         Ok(Some(Served { path, length, resumed, sha256 })) => {
@@ -245,6 +245,7 @@ pub(crate) fn get(asked: &Get, registry: Registry, arguments: &[String]) -> Resu
     let output = asked.output.as_deref().unwrap_or(name);
     let options = options(one(SCHEME, registry)?, &asked.ends, registry, arguments)?;
     let (interrupt, progress) = (Interrupt::listen(), Progress::of_bytes());
+    #[expect(clippy::disallowed_methods, reason = "how long a transfer took is for its user")]
     let begin = std::time::Instant::now();
     let got = firstflight_transfer::get(
         || Wire::connect(address, &options, patience, &interrupt),
@@ -302,7 +303,7 @@ pub(crate) fn send(asked: &Send, registry: Registry, arguments: &[String]) -> Re
             recorder.take(address)
         });
         let transfer = Transfer { path, length: sent.length, resumed: sent.resumed, sha256: sent.sha256 };
-        let row = heard.and_then(|heard| transfer.row(options, heard, written));
+        let row = heard.and_then(|heard| measured::Row::of(options, heard, written));
         show(&transfer, row.as_ref(), asked.json);
     }
     Ok(())

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::BufRead;
 
-use firstflight::{Call, Event, Loss, Path, Sent, TraceRecord};
+use firstflight::{Call, Event, Loss, Path, Sent, Span, TraceRecord};
 use firstflight_measure::{Drop, Evidence, Recording, Send};
 use firstflight_trace::{TraceError, read};
 
@@ -77,18 +77,16 @@ impl Packets {
         let (path, at) = (&record.path, record.path.now.nanos());
         self.last = at;
         self.recording.mss = u32::try_from(path.mss.get()).unwrap_or(u32::MAX);
-        let rtts = [path.min_rtt.map(|rtt| rtt.nanos()), self.min_rtt];
+        let rtts = [path.min_rtt.map(Span::nanos), self.min_rtt];
         self.min_rtt = rtts.into_iter().flatten().min();
         let Call::On(event) = &record.call else { return };
         match event.event() {
             Event::Established { rtt, .. } => {
-                self.opened.get_or_insert(at.saturating_sub(rtt.map_or(0, |rtt| rtt.nanos())));
+                self.opened.get_or_insert(at.saturating_sub(rtt.map_or(0, Span::nanos)));
             }
             Event::Sent(sent) => self.sent(at, path, &sent),
-            Event::Acked(_) => {
-                if self.recording.acks.last().is_none_or(|(_, una)| *una < path.una) {
-                    self.recording.acks.push((at, path.una));
-                }
+            Event::Acked(_) if self.recording.acks.last().is_none_or(|(_, una)| *una < path.una) => {
+                self.recording.acks.push((at, path.una));
             }
             Event::Lost(loss) => self.lost(at, &loss),
             _ => {}

@@ -157,16 +157,15 @@ fn linux_starts_again_after_an_idle_time() {
     assert_eq!(found.idle_restarts_total, 1);
     // Whether HyStart ended the start-up of so few packets depends on how late this machine was. Where HyStart did not, the packets do
     // not tell: start-up may have ended before the idle time, or it goes on when the capture ends, which is before the FIN.
-    match found.exit_cause {
-        Some(why) => assert!(why == "flat" && said.first_threshold() > 0.0, "{why}"),
-        None => {
-            let why = &found.undefined["exit_cause"];
-            assert!(
-                why.contains("idle time") || why.contains("the capture ends before start-up did"),
-                "{:?}",
-                found.undefined
-            );
-        }
+    if let Some(why) = found.exit_cause {
+        assert!(why == "flat" && said.first_threshold() > 0.0, "{why}")
+    } else {
+        let why = &found.undefined["exit_cause"];
+        assert!(
+            why.contains("idle time") || why.contains("the capture ends before start-up did"),
+            "{:?}",
+            found.undefined
+        );
     }
     let restart = &found.idle_restarts[0];
     assert!((2.0..2.5).contains(&restart.idle_s), "{restart:?}");

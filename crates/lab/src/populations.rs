@@ -124,7 +124,7 @@ fn run<'a>(
     if let (Some(record), Some(flows)) = (record, flows) {
         let ended = |id| sim.flow(id).and_then(|flow| flow.ended()).unwrap_or(end);
         for (flow, recording) in flows.finish(ended) {
-            let choice = sim.arrived(FlowId(flow)).and_then(|arrived| group.mix.get(group.place(arrived)));
+            let choice = sim.arrived(FlowId(flow)).and_then(|arrived| group.mix.get(group.place(arrived)?));
             if let Some(choice) = choice {
                 let population = group.population.as_str();
                 record(PopulationFlow { choice, group: place, population, seed, flow }, recording);

@@ -41,7 +41,7 @@ impl WatchedFlows {
 
 impl Recorder for WatchedFlows {
     fn flow_arrived(&mut self, at: Time, flow: FlowId, _: Arrived, forward: &[LinkId]) {
-        let surroundings = self.surroundings.from_now_on(forward, at);
+        let surroundings = self.surroundings.begun_at(forward, at);
         let watching = Watching { full: true, ..Watching::default() };
         self.flows.insert(flow.0, Observer::new(flow, surroundings, self.mss, watching));
     }

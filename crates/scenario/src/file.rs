@@ -90,7 +90,7 @@ pub(crate) fn parse(registry: Registry, text: &str) -> Result<ScenarioFile, File
 }
 
 /// Options of the command that a scenario file does not take: how many runs at a time, and what is written where.
-const OF_THE_COMMAND: [&str; 19] = [
+const OF_THE_COMMAND: [&str; 20] = [
     "jobs",
     "each-run",
     "each-flow",

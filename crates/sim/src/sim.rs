@@ -180,7 +180,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         match self.flows.get(flow.index())? {
             Hosts::Tcp(tcp) => tcp.cpu_stats(side),
             Hosts::Gone => Some(&self.spent.get(&flow.0)?[usize::from(side == Role::Server)]),
-            Hosts::Cbr(_) | Hosts::OnOff(_) | Hosts::InLink => None,
+            Hosts::Cbr(_) | Hosts::OnOff(_) | Hosts::Probe(_) | Hosts::InLink => None,
         }
     }
 

@@ -88,8 +88,8 @@ mod sender;
 mod seq;
 
 pub use config::{
-    AckPolicy, Config, Growth, InflightLimit, LimitedTransmit, Offload, PacedBy, Recovery, RtoFloor, SlowStartCounts,
-    Stack,
+    AckPolicy, Config, Growth, InflightLimit, LimitedTransmit, Offload, PacedBy, Recovery, RtoFloor,
+    SlowStartCounts, Stack,
 };
 pub use endpoint::{Departure, Endpoint, Fast, NextSegment, RepairSegment, Role, Snapshot, Stats, Transmit};
 pub use happening::Happening;

@@ -1,6 +1,6 @@
 //! What a sender knows of a transfer, as a row of a race.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read, Write};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -35,7 +35,7 @@ const UNKNOWN: [&str; 11] = [
 
 /// Listens to the traces of connections, by their peers.
 #[derive(Clone, Default)]
-pub(super) struct Recorder(Arc<Mutex<HashMap<SocketAddr, Vec<Listening>>>>);
+pub(super) struct Recorder(Arc<Mutex<BTreeMap<SocketAddr, Vec<Listening>>>>);
 
 /// A trace that is being read.
 struct Listening {
@@ -112,9 +112,9 @@ pub(super) struct Transfer {
 /// The row of a transfer.
 pub(super) struct Row(Record);
 
-impl Transfer {
+impl Row {
     /// The row that the sender's trace gives; `None` if the trace says nothing. `written` are all the bytes that the sender wrote.
-    pub(super) fn row(&self, options: &Options, heard: Overheard, written: u64) -> Option<Row> {
+    pub(super) fn of(options: &Options, heard: Overheard, written: u64) -> Option<Self> {
         let told = heard.of_transfer(written);
         let mss = u16::try_from(told.evidence.recording.mss).ok()?;
         let scenario = options.scenario(mss).ok()?;
@@ -133,9 +133,15 @@ impl Transfer {
                 *value = Value::Null;
             }
         }
-        Some(Row(fields))
+        Some(Self(fields))
     }
 
+    pub(super) fn json(&self) -> String {
+        Value::Object(self.0.clone()).to_string()
+    }
+}
+
+impl Transfer {
     pub(super) fn json(&self, took: Option<f64>) -> String {
         let Self { path, length, resumed, sha256 } = self;
         let mut fields =
@@ -179,11 +185,5 @@ impl Transfer {
         let path = firstflight_report::human::printable(path);
         let before = if *resumed > 0 { format!(" ({} were there)", count(*resumed)) } else { String::new() };
         format!("{path}: {} bytes{before}, SHA-256 {}", count(*length), sha256.get(..16).unwrap_or(sha256))
-    }
-}
-
-impl Row {
-    pub(super) fn json(&self) -> String {
-        Value::Object(self.0.clone()).to_string()
     }
 }

@@ -62,6 +62,7 @@ impl Wire {
     }
 
     fn patiently(&mut self, mut call: impl FnMut(&Stream) -> io::Result<usize>) -> io::Result<usize> {
+        #[expect(clippy::disallowed_methods, reason = "a silent peer is waited for so long")]
         let begin = Instant::now();
         loop {
             match call(&self.stream) {

@@ -37,7 +37,7 @@ impl QueueWatch {
     }
 
     /// The same queue, as it is now, for a flow that begins at `start`.
-    pub(super) fn from_now_on(&self, start: u64) -> Self {
+    pub(super) fn begun_at(&self, start: u64) -> Self {
         Self { packets: self.packets, ..Self::new(self.link, start) }
     }
 

@@ -25,10 +25,10 @@ impl Surroundings {
     }
 
     /// The surroundings of a flow that begins at `start`, which is now, and whose packets cross these links.
-    pub(crate) fn from_now_on(&self, links: &[LinkId], start: Time) -> Self {
+    pub(crate) fn begun_at(&self, links: &[LinkId], start: Time) -> Self {
         let start = start.nanos();
         let crossed = self.queues.iter().filter(|queue| links.contains(&queue.link));
-        Self { start, queues: crossed.map(|queue| queue.from_now_on(start)).collect(), offered: Vec::new() }
+        Self { start, queues: crossed.map(|queue| queue.begun_at(start)).collect(), offered: Vec::new() }
     }
 
     /// The rates offered by on/off sources: (since when, which flow, IP bits per second).

@@ -275,7 +275,7 @@ pub(super) const KEYS: &[Key] = &[
         help: "What a host's CPU takes time for: nothing, or a list of packets walked for SACK blocks and for what arrives out of order",
         default: Some("none"),
         examples: &["list"],
-        place: 63,
+        place: 59,
         parse: |options, text| put(&mut options.plain.host_cpu, words::host_cpu(text)),
         show: |path| (path.host_cpu != HostCpu::None).then(|| "list".to_owned()),
         title: |path| {
@@ -293,7 +293,7 @@ pub(super) const KEYS: &[Key] = &[
         default: Some("2ns"),
         examples: &["11ns"],
         needs: Some(OF_CPU),
-        place: 64,
+        place: 60,
         parse: |options, text| put(&mut options.plain.cpu_packet, quantity::span(text)),
         show: |path| (path.cpu_packet != HostCpu::PACKET).then(|| show_span(path.cpu_packet)),
         ..END
@@ -305,7 +305,7 @@ pub(super) const KEYS: &[Key] = &[
         default: Some("150ns"),
         examples: &["2us"],
         needs: Some(OF_CPU),
-        place: 65,
+        place: 61,
         parse: |options, text| put(&mut options.plain.cpu_segment, quantity::span(text)),
         show: |path| (path.cpu_segment != HostCpu::SEGMENT).then(|| show_span(path.cpu_segment)),
         ..END

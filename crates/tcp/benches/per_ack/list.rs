@@ -67,14 +67,14 @@ impl List {
         let next = if previous == NOBODY { self.head } else { self.at(previous).next };
         *self.at(place) = Packet { next, previous, seq, end, sacked: false, lost: false, ..*self.at(place) };
         if previous == NOBODY {
-            self.head = place
+            self.head = place;
         } else {
-            self.at(previous).next = place
+            self.at(previous).next = place;
         }
         if next == NOBODY {
-            self.tail = place
+            self.tail = place;
         } else {
-            self.at(next).previous = place
+            self.at(next).previous = place;
         }
         place
     }
@@ -84,9 +84,9 @@ impl List {
         let next = self.at(head).next;
         self.head = next;
         if next == NOBODY {
-            self.tail = NOBODY
+            self.tail = NOBODY;
         } else {
-            self.at(next).previous = NOBODY
+            self.at(next).previous = NOBODY;
         }
         self.free.push(head);
     }
