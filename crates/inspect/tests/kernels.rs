@@ -158,7 +158,7 @@ fn linux_starts_again_after_an_idle_time() {
     // Whether HyStart ended the start-up of so few packets depends on how late this machine was. Where HyStart did not, the packets do
     // not tell: start-up may have ended before the idle time, or it goes on when the capture ends, which is before the FIN.
     if let Some(why) = found.exit_cause {
-        assert!(why == "flat" && said.first_threshold() > 0.0, "{why}")
+        assert!(why == "flat" && said.first_threshold() > 0.0, "{why}");
     } else {
         let why = &found.undefined["exit_cause"];
         assert!(

@@ -238,7 +238,9 @@ mod tests {
     /// What the processor takes for each of these segments, which arrive at once, in nanoseconds.
     fn times(segments: &[Segment]) -> (Vec<u64>, CpuStats) {
         let mut cpu = Cpu::new(SPEC);
-        segments.iter().for_each(|segment| cpu.queue(*segment));
+        for segment in segments {
+            cpu.queue(*segment);
+        }
         let (mut now, mut times) = (Time::from_nanos(5_000), Vec::new());
         while cpu.next().is_some() {
             cpu.begin(now, 100, 0);

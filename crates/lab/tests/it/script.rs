@@ -227,8 +227,8 @@ fn each_flow_of_a_script_is_recorded_as_its_row_counts_it() {
         assert_eq!(Some(delivered), row.size_bytes, "{group} {flow}");
         assert_eq!(recording.sends.len() as u64, row.packets_sent, "{group} {flow}");
         assert_eq!(recording.drops.iter().filter(|drop| drop.len > 0).count() as u64, row.packets_lost);
-        let began = row.start_s * 1e9;
-        assert!((recording.syn_at as f64 - began).abs() < 1.0 && !recording.states.is_empty());
+        assert!((firstflight_measure::arithmetic::seconds(recording.syn_at) - row.start_s).abs() < 1e-9);
+        assert!(!recording.states.is_empty());
         assert!(recording.queue.iter().any(|(_, packets)| *packets > 0), "{group} {flow}: a queue");
     }
 }

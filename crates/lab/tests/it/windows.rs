@@ -125,7 +125,8 @@ fn named_links_have_fields_of_their_own_in_a_race() {
     assert!(bottleneck.dropped_packets > Some(0));
     let used = |name: &str| of(name).utilisation.expect("a rate");
     // The sender's link carries what the bottleneck drops, too, at twice the rate; the receiver's what it sends on.
-    let (sent, dropped) = (used("forward_1") * 10e6, bottleneck.dropped_packets.expect("a count") as f64);
+    let dropped = u32::try_from(bottleneck.dropped_packets.expect("a count")).expect("few");
+    let (sent, dropped) = (used("forward_1") * 10e6, f64::from(dropped));
     let offered = sent + dropped * 1500.0 * 8.0 / 5.0;
     assert!((used("from_0_0") * 20e6 / offered - 1.0).abs() < 0.01, "{} {offered}", used("from_0_0") * 20e6);
     assert!((used("to_1_0") * 16e6 / sent - 1.0).abs() < 0.01, "{} {sent}", used("to_1_0") * 16e6);

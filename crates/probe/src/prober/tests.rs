@@ -25,7 +25,7 @@ const RTT: u64 = 40_000_000;
 impl Link {
     /// A link of which other traffic takes this share, in thousandths.
     fn with(share: u64) -> Self {
-        Self { free: 0, other: (0, if share == 0 { u64::MAX } else { GAP * 1_000 / share }) }
+        Self { free: 0, other: (0, (GAP * 1_000).checked_div(share).unwrap_or(u64::MAX)) }
     }
 
     fn carry(&mut self, at: u64) -> u64 {

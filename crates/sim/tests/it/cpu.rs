@@ -54,13 +54,13 @@ fn run(cpu: Option<CpuSpec>) -> Did {
     }
 }
 
-fn costs(packet: u64, segment: u64) -> Option<CpuSpec> {
-    Some(CpuSpec { packet: Span::from_nanos(packet), segment: Span::from_nanos(segment) })
+fn costs(packet: u64, segment: u64) -> CpuSpec {
+    CpuSpec { packet: Span::from_nanos(packet), segment: Span::from_nanos(segment) }
 }
 
 #[test]
 fn a_processor_that_takes_no_time_changes_nothing() {
-    let (without, free) = (run(None), run(costs(0, 0)));
+    let (without, free) = (run(None), run(Some(costs(0, 0))));
     assert_eq!(without.sender, None);
     assert_eq!(free.sender, Some([0; 5]));
     assert_eq!((without.delivered, without.timeouts), (free.delivered, free.timeouts));
@@ -69,7 +69,7 @@ fn a_processor_that_takes_no_time_changes_nothing() {
 
 #[test]
 fn a_processor_that_is_fast_enough_is_busy_with_blocks_and_loses_little() {
-    let (without, fast) = (run(None), run(costs(10, 100)));
+    let (without, fast) = (run(None), run(Some(costs(10, 100))));
     assert!(fast.delivered * 100 > without.delivered * 95, "{} of {}", fast.delivered, without.delivered);
     let [sacktag, clean, fastretrans, data_queue, other] = fast.sender.unwrap();
     assert!(sacktag > clean && clean > fastretrans && fastretrans > 0, "{:?}", fast.sender);
@@ -79,7 +79,7 @@ fn a_processor_that_is_fast_enough_is_busy_with_blocks_and_loses_little() {
 
 #[test]
 fn a_sender_whose_walks_take_longer_than_acks_come_apart_times_out_and_falls_silent() {
-    let (without, slow) = (run(None), run(costs(2_000, 100)));
+    let (without, slow) = (run(None), run(Some(costs(2_000, 100))));
     assert!(slow.timeouts > 0, "its timers go before ACKs that wait");
     assert!(slow.delivered * 4 < without.delivered * 3, "{} of {}", slow.delivered, without.delivered);
     assert_eq!(slow.peak, 1_000_000_000);

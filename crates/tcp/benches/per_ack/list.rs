@@ -211,7 +211,9 @@ pub(crate) fn work(window: u64, moment: Moment) -> Work {
 
 pub(crate) fn hear(mut work: Work) -> Work {
     for (sender, acks) in &mut work {
-        acks.iter().for_each(|ack| sender.on_ack(ack));
+        for ack in acks {
+            sender.on_ack(ack);
+        }
     }
     black_box(work)
 }

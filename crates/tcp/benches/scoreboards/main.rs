@@ -46,6 +46,7 @@ fn main() {
 }
 
 /// Measures and prints.
+#[expect(clippy::disallowed_methods, reason = "nanoseconds are what it measures")]
 fn say<T>(moment: &str, window: u64, scoreboard: &str, work: impl Fn() -> T, hear: fn(T) -> T) {
     let measure = |_| {
         let work = work();
