@@ -201,7 +201,7 @@ impl EligibleRate {
         let constant = match self.sampler {
             Sampler::Vegas | Sampler::Re | Sampler::Be => rtt / 4,
             Sampler::Abse | Sampler::AbseLagged => {
-                let most = self.variations.iter().copied().max().unwrap_or(0);
+                let most = self.variations.iter().copied().fold(0, greater);
                 rtt + (rtt * STRETCH).scale(variation, most.max(1))
             }
         };
@@ -240,11 +240,11 @@ impl EligibleRate {
         self.mark(path.now, ago).map_or(path.cwnd, |mark| Bytes::new(u64::from(mark.cwnd)))
     }
 
-    /// The newest mark at least `ago` old, or else the oldest.
+    /// The newest mark at least `ago` old, or else the oldest. Every distant mark was a recent one first, and there are more of them:
+    /// the oldest of all is the oldest distant one.
     fn mark(&self, now: Time, ago: Span) -> Option<Mark> {
-        let old_enough = |mark: &Mark| now.since(mark.at) >= ago;
-        let newest_first = || self.recent.newest_first().chain(self.distant.newest_first());
-        newest_first().find(old_enough).or_else(|| newest_first().min_by_key(|mark| mark.at))
+        let distant = || self.distant.at_least(now, ago).or_else(|| self.distant.oldest());
+        self.recent.at_least(now, ago).or_else(distant)
     }
 }
 
@@ -295,16 +295,43 @@ impl<const N: usize> Marks<N> {
     }
 
     fn newest(&self) -> Option<Mark> {
-        self.newest_first().next()
+        self.back(0)
     }
 
-    fn newest_first(&self) -> impl Iterator<Item = Mark> {
-        (1..=usize::from(self.len).min(N)).map(|back| self.ring[(usize::from(self.next) + N - back) % N])
+    fn oldest(&self) -> Option<Mark> {
+        self.back(usize::from(self.len).wrapping_sub(1))
     }
+
+    /// The newest mark at least `ago` old; no mark is later than `now`. Each mark is older than the one after it, so that as many
+    /// marks are newer than the wanted one as are younger than `ago`. They are counted without a branch: a verifier of BPF looks at
+    /// every way through a program, and a search has one more for each mark. A place without a mark counts as a mark of time zero,
+    /// and as younger only if every mark is.
+    fn at_least(&self, now: Time, ago: Span) -> Option<Mark> {
+        let age = |mark: &Mark| now.nanos().wrapping_sub(mark.at.nanos());
+        let younger: u64 = self.ring.iter().map(|mark| is_less(age(mark), ago.nanos())).sum();
+        self.back(usize::try_from(younger).unwrap_or(N))
+    }
+
+    /// The mark that has `newer` newer ones.
+    fn back(&self, newer: usize) -> Option<Mark> {
+        (newer < usize::from(self.len)).then(|| self.ring[(usize::from(self.next) + 2 * N - 1 - newer) % N])
+    }
+}
+
+/// 1 if `one` is less than `other`, else 0, without a branch: the borrow of the difference.
+const fn is_less(one: u64, other: u64) -> u64 {
+    (!one & other | (!one | other) & one.wrapping_sub(other)) >> 63
+}
+
+/// The greater of two numbers, without a branch.
+const fn greater(one: u64, other: u64) -> u64 {
+    one ^ (one ^ other) & is_less(one, other).wrapping_neg()
 }
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
     use super::*;
     use proptest::prelude::*;
 
@@ -365,12 +392,51 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_given_newest_first_and_the_oldest_are_overwritten() {
+    fn of_marks_the_oldest_are_overwritten() {
         let mut marks = Marks::<3>::default();
-        assert!(marks.newest().is_none());
+        assert!(marks.newest().is_none() && marks.oldest().is_none());
         for acked in 1..=4 {
             marks.push(Mark { acked, ..Mark::default() });
         }
-        assert!(marks.newest_first().map(|mark| mark.acked).eq([4, 3, 2]));
+        let there = [0, 1, 2].map(|newer| marks.back(newer).map(|mark| mark.acked));
+        assert_eq!(there, [Some(4), Some(3), Some(2)]);
+        assert!(marks.back(3).is_none());
+        assert_eq!(marks.oldest().map(|mark| mark.acked), Some(2));
+    }
+
+    proptest! {
+        #[test]
+        fn comparisons_without_a_branch_are_comparisons(one in number(), other in number()) {
+            prop_assert_eq!(is_less(one, other), u64::from(one < other));
+            prop_assert_eq!(is_less(one, one), 0);
+            prop_assert_eq!(greater(one, other), one.max(other));
+        }
+
+        /// The marks as a list, with a search through it.
+        #[test]
+        fn the_mark_found_is_the_newest_that_is_old_enough_or_the_oldest(
+            gaps in proptest::collection::vec((1..60_000_000_u64, any::<bool>()), 0..60),
+            after in 1..60_000_000_u64,
+            ago in prop_oneof![0..200_000_000_u64, number()],
+        ) {
+            let mut rate = EligibleRate::new(Sampler::Vegas, Count::Delivered);
+            let (mut recent, mut distant) = (std::vec::Vec::new(), std::vec::Vec::new());
+            let mut now = Time::ZERO;
+            for (acked, (gap, is_distant)) in (1..).zip(gaps) {
+                now = now + Span::from_nanos(gap);
+                let mark = Mark { at: now, acked, cwnd: 0 };
+                rate.recent.push(mark);
+                recent.push(mark);
+                if is_distant || distant.is_empty() {
+                    rate.distant.push(mark);
+                    distant.push(mark);
+                }
+            }
+            let (now, ago) = (now + Span::from_nanos(after), Span::from_nanos(ago));
+            let kept = || recent.iter().rev().take(RECENT).chain(distant.iter().rev().take(DISTANT));
+            let found = kept().find(|mark| now.since(mark.at) >= ago);
+            let found = found.or_else(|| kept().min_by_key(|mark| mark.at));
+            prop_assert_eq!(rate.mark(now, ago).map(|mark| mark.acked), found.map(|mark| mark.acked));
+        }
     }
 }

@@ -14,7 +14,7 @@
 use crate::compact::Bytes32;
 use crate::eligible_rate::{Count, EligibleRate, Sampler};
 use crate::hears::Hears;
-use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::registry::{Ability, Kind, Needs, Numbers, Parameter, SchemeEntry, Value, choice, place};
 use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Advice, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
@@ -85,7 +85,7 @@ pub(crate) const ADAPTIVE: SchemeEntry = SchemeEntry {
         },
     ],
     needs: NEEDS.and(Needs::of(&[Ability::Rate, Ability::NewestAck])).using(&[Ability::DenseAcks]),
-    make: |initial, settings| Adaptive::from_settings(initial, settings).into(),
+    make: |initial, settings| Adaptive::from_numbers(initial, &settings.numbers()).into(),
 };
 
 impl Adaptive {
@@ -107,22 +107,29 @@ impl Adaptive {
         }
     }
 
-    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
-        let sampler = match settings.word(SAMPLER) {
-            "abse-literal" => Sampler::Abse,
-            "abse-lagged" => Sampler::AbseLagged,
-            "re" => Sampler::Re,
-            "be" => Sampler::Be,
-            _ => Sampler::Vegas,
+    /// The scheme with these parameters, in the order of its entry in the registry.
+    pub fn from_numbers(initial: Initial, numbers: &Numbers) -> Self {
+        let sampler = if numbers.is(const { choice(ADAPTIVE.parameters, SAMPLER, "abse-literal") }) {
+            Sampler::Abse
+        } else if numbers.is(const { choice(ADAPTIVE.parameters, SAMPLER, "abse-lagged") }) {
+            Sampler::AbseLagged
+        } else if numbers.is(const { choice(ADAPTIVE.parameters, SAMPLER, "re") }) {
+            Sampler::Re
+        } else if numbers.is(const { choice(ADAPTIVE.parameters, SAMPLER, "be") }) {
+            Sampler::Be
+        } else {
+            Sampler::Vegas
         };
-        let count = match settings.word(COUNT) {
-            "duplicates" => Count::Duplicates,
-            _ => Count::Delivered,
+        let count = if numbers.is(const { choice(ADAPTIVE.parameters, COUNT, "duplicates") }) {
+            Count::Duplicates
+        } else {
+            Count::Delivered
         };
-        let paced = settings.word(PACED) == "yes";
+        let paced = numbers.is(const { choice(ADAPTIVE.parameters, PACED, "yes") });
         Self {
-            first_threshold: u16::try_from(settings.count(SSTHRESH)).unwrap_or(u16::MAX),
-            doubles_at: settings.word(AT) == "double",
+            first_threshold: u16::try_from(numbers.count(const { place(ADAPTIVE.parameters, SSTHRESH) }))
+                .unwrap_or(u16::MAX),
+            doubles_at: numbers.is(const { choice(ADAPTIVE.parameters, AT, "double") }),
             ..Self::with(initial, paced, EligibleRate::new(sampler, count))
         }
     }
