@@ -258,24 +258,6 @@ static __always_inline u32 due(const struct facts *f, struct reader *r, const st
 	return kinds;
 }
 
-/* Writes the parameters down that the scheme begins with. */
-static __always_inline void trace_numbers(struct sock *sk)
-{
-	const struct numbers *n = numbers();
-	struct record *record;
-
-	if (!settings.traced)
-		return;
-	record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
-	if (!record)
-		return;
-	__builtin_memset(record, 0, sizeof(*record));
-	record->kind = SET;
-	record->socket = (u64)sk;
-	__builtin_memcpy(&record->facts, n, sizeof(*n));
-	bpf_ringbuf_submit(record, 0);
-}
-
 /* The same kinds, of which the verifier forgets how they came about: it would look at every way through the loop for each mixture. */
 static __always_inline u32 forget(struct reader *r, u32 kinds)
 {
@@ -283,21 +265,92 @@ static __always_inline u32 forget(struct reader *r, u32 kinds)
 	return *(volatile u16 *)&r->kinds;
 }
 
-static __always_inline void trace(struct sock *sk, u32 kind, const struct facts *f, const struct told *t)
+/* A record of the socket for the ring, without facts and answer yet; null where none is wanted, or has room. */
+static __always_inline struct record *new_record(struct sock *sk, u32 kind)
 {
 	struct record *record;
 
 	if (!settings.traced)
-		return;
+		return 0;
 	record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
 	if (!record)
-		return;
+		return 0;
 	record->kind = kind;
 	record->ports = sk->__sk_common.skc_num | (u32)sk->__sk_common.skc_dport << 16;
 	record->socket = (u64)sk;
-	record->facts = *f;
-	record->told = *t;
+	return record;
+}
+
+/* Writes an event and its answer down. */
+static __always_inline void trace(struct sock *sk, u32 kind, const struct held *h)
+{
+	struct record *record = new_record(sk, kind);
+
+	if (!record)
+		return;
+	record->facts = h->facts;
+	record->told = h->told;
 	bpf_ringbuf_submit(record, 0);
 }
+
+/* Writes the parameters down that the scheme begins with, and then its begin. */
+static __always_inline void trace_begin(struct sock *sk, const struct held *h)
+{
+	struct record *record = new_record(sk, SET);
+
+	if (record) {
+		__builtin_memset(&record->facts, 0, sizeof(record->facts));
+		__builtin_memset(&record->told, 0, sizeof(record->told));
+		__builtin_memcpy(&record->facts, numbers(), sizeof(struct numbers));
+		bpf_ringbuf_submit(record, 0);
+	}
+	trace(sk, BEGAN, h);
+}
+
+/* Takes over what every answer has: window, threshold, the instant of the wake-up, and whether the scheme left. */
+static __always_inline void take(struct sock *sk, struct held *h)
+{
+	struct tcp_sock *tp = tcp(sk);
+	const struct told *t = &h->told;
+
+	if (t->window)
+		tp->snd_cwnd = t->window;
+	if (t->over && t->ssthresh)
+		tp->snd_ssthresh = t->ssthresh;
+	h->reader.wakes = t->wake_ns != 0;
+	h->reader.wake_us = (t->wake_ns + 999) / 1000;
+	h->reader.over = t->over != 0;
+}
+
+/* Does what the scheme said: a start-up scheme has another way of pacing than a restart policy. */
+static __always_inline void obey(struct sock *sk, struct held *h);
+
+/* Tells the scheme each of `kinds`, in order: until it leaves, or those after its exit too. */
+static __always_inline void say(struct sock *sk, struct held *h, u32 kinds, bool after_exit)
+{
+	kinds = forget(&h->reader, kinds);
+#pragma clang loop unroll(disable)
+	for (u32 kind = SENT; kind < KINDS; kind++) {
+		if (!(kinds >> kind & 1))
+			continue;
+		if (kind == ACKED)
+			tell_ack(h);
+		else
+			tell(h, kind);
+		if (!h->told.over)
+			ask(h);
+		trace(sk, kind, h);
+		obey(sk, h);
+		if (h->told.over && !after_exit)
+			break;
+	}
+}
+
+/* Kernels before 6.4 know no links. */
+#ifdef BEFORE_6_10
+#define OPS SEC(".struct_ops")
+#else
+#define OPS SEC(".struct_ops.link")
+#endif
 
 #endif

@@ -48,40 +48,15 @@ static __always_inline void pace(struct sock *sk, struct held *h, u64 rate)
 	}
 }
 
-/* Does what the policy said; nothing, if the law governs. */
+/* Without a window in the answer the law governs. */
 static __always_inline void obey(struct sock *sk, struct held *h)
 {
-	struct tcp_sock *tp = tcp(sk);
 	const struct told *t = &h->told;
 
 	if (!t->window)
 		return;
-	tp->snd_cwnd = t->window;
-	if (t->over && t->ssthresh)
-		tp->snd_ssthresh = t->ssthresh;
+	take(sk, h);
 	pace(sk, h, t->over ? NO_PACING : t->rate);
-	h->reader.wakes = t->wake_ns != 0;
-	h->reader.wake_us = (t->wake_ns + 999) / 1000;
-	h->reader.over = t->over != 0;
-}
-
-/* Tells the policy each of `kinds`, in order. */
-static __always_inline void say(struct sock *sk, struct held *h, u32 kinds)
-{
-	kinds = forget(&h->reader, kinds);
-#pragma clang loop unroll(disable)
-	for (u32 kind = SENT; kind < KINDS; kind++) {
-		if (!(kinds >> kind & 1))
-			continue;
-		if (kind == ACKED)
-			tell_ack(h);
-		else
-			tell(h, kind);
-		if (!h->told.over)
-			ask(h);
-		trace(sk, kind, &h->facts, &h->told);
-		obey(sk, h);
-	}
 }
 
 SEC("struct_ops/init") void BPF_PROG(ff_init, struct sock *sk)
@@ -97,8 +72,7 @@ SEC("struct_ops/init") void BPF_PROG(ff_init, struct sock *sk)
 	h->reader.over = 1;
 	look(sk, &h->facts, &h->reader);
 	start(h);
-	trace_numbers(sk);
-	trace(sk, BEGAN, &h->facts, &h->told);
+	trace_begin(sk, h);
 }
 
 /* The kernel found a loss or a mark, and asks for the law's answer. The policy hears of it first, and its threshold is the answer. */
@@ -112,7 +86,7 @@ SEC("struct_ops/ssthresh") u32 BPF_PROG(ff_ssthresh, struct sock *sk)
 
 		look(sk, &h->facts, &h->reader);
 		h->facts.lost = tcp(sk)->lost_out;
-		say(sk, h, DID(h->facts.lost ? LOST : MARKED));
+		say(sk, h, DID(h->facts.lost ? LOST : MARKED), 1);
 		/* The kernel reduces the window itself. */
 		tcp(sk)->snd_cwnd = window;
 		if (h->reader.over && h->told.ssthresh && h->told.ssthresh < kept)
@@ -146,7 +120,7 @@ SEC("struct_ops/set_state") void BPF_PROG(ff_set_state, struct sock *sk, u8 new_
 		u32 window = tcp(sk)->snd_cwnd;
 
 		look(sk, &h->facts, &h->reader);
-		say(sk, h, DID(TIMED_OUT));
+		say(sk, h, DID(TIMED_OUT), 1);
 		tcp(sk)->snd_cwnd = window;
 	}
 }
@@ -189,7 +163,7 @@ SEC("struct_ops/cwnd_event") void BPF_PROG(ff_cwnd_event, struct sock *sk, enum 
 		h->reader.restarts = 0;
 		tp->snd_cwnd = f->was_cwnd;
 		tp->snd_ssthresh = f->was_ssthresh;
-		say(sk, h, DID(IDLE));
+		say(sk, h, DID(IDLE), 1);
 	}
 }
 
@@ -216,7 +190,7 @@ SEC("struct_ops/cong_avoid") void BPF_PROG(ff_cong_avoid, struct sock *sk, u32 a
 		look_at_ack(sk, &h->facts, &h->reader, acked, h->reader.sample_us);
 		h->reader.sample_us = 0;
 		kinds = due(&h->facts, &h->reader, tp);
-		say(sk, h, kinds | DID(ACKED));
+		say(sk, h, kinds | DID(ACKED), 1);
 		if (governed)
 			return;
 	}
@@ -226,13 +200,7 @@ SEC("struct_ops/cong_avoid") void BPF_PROG(ff_cong_avoid, struct sock *sk, u32 a
 		tcp_reno_cong_avoid(sk, ack, acked);
 }
 
-/* Kernels before 6.4 know no links. */
-#ifdef BEFORE_6_10
-SEC(".struct_ops")
-#else
-SEC(".struct_ops.link")
-#endif
-struct tcp_congestion_ops ops = {
+OPS struct tcp_congestion_ops ops = {
 	.name = "ff_scheme",
 	.flags = TCP_CONG_NON_RESTRICTED,
 	.init = (void *)ff_init,

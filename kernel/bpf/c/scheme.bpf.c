@@ -6,8 +6,8 @@
  *
  * Linux tells a congestion control of ACKs, not of departures: what left since the last ACK is told with the next one.
  *
- * Built twice for each scheme: for kernels from 6.10 on, and with BEFORE_6_10 for 6.1 and its like. SCHEME is its name, STATE the length of its state in words of 8 bytes, and REMEMBERS is set if it
- * resumes from what earlier connections found.
+ * Built twice for each scheme: for kernels from 6.10 on, and with BEFORE_6_10 for 6.1 and its like. SCHEME is its name, STATE the
+ * length of its state in words of 8 bytes, and REMEMBERS is set if it resumes from what earlier connections found.
  */
 #include "reader.h"
 
@@ -48,46 +48,15 @@ static __always_inline void remember(struct sock *sk, struct facts *f)
 #endif
 }
 
-/* Does what the scheme said. */
 static __always_inline void obey(struct sock *sk, struct held *h)
 {
-	struct tcp_sock *tp = tcp(sk);
 	const struct told *t = &h->told;
-	struct reader *r = &h->reader;
 
-	if (t->window)
-		tp->snd_cwnd = t->window;
-	if (t->over && t->ssthresh)
-		tp->snd_ssthresh = t->ssthresh;
+	take(sk, h);
 	sk->sk_pacing_rate = t->rate;
 	if (t->rate != NO_PACING && !t->over && sk->sk_pacing_status == SK_PACING_NONE) {
 		sk->sk_pacing_status = SK_PACING_NEEDED;
-		r->paces = 1;
-	}
-	r->wakes = t->wake_ns != 0;
-	r->wake_us = (t->wake_ns + 999) / 1000;
-	if (t->over)
-		r->over = 1;
-}
-
-/* Tells the scheme each of `kinds`, in order, until start-up is over. */
-static __always_inline void say(struct sock *sk, struct held *h, u32 kinds)
-{
-	kinds = forget(&h->reader, kinds);
-#pragma clang loop unroll(disable)
-	for (u32 kind = SENT; kind < IDLE; kind++) {
-		if (!(kinds >> kind & 1))
-			continue;
-		if (kind == ACKED)
-			tell_ack(h);
-		else
-			tell(h, kind);
-		if (!h->told.over)
-			ask(h);
-		trace(sk, kind, &h->facts, &h->told);
-		obey(sk, h);
-		if (h->told.over)
-			break;
+		h->reader.paces = 1;
 	}
 }
 
@@ -106,8 +75,7 @@ SEC("struct_ops/init") void BPF_PROG(ff_init, struct sock *sk)
 	start(h);
 	if (!h->told.over)
 		ask(h);
-	trace_numbers(sk);
-	trace(sk, BEGAN, &h->facts, &h->told);
+	trace_begin(sk, h);
 	obey(sk, h);
 }
 
@@ -196,7 +164,7 @@ static __always_inline void hear(struct sock *sk, struct held *h, int flag, cons
 			kinds |= DID(MARKED);
 		r->ca_state = now;
 	}
-	say(sk, h, kinds);
+	say(sk, h, kinds, 0);
 	if (r->timed_out)
 		r->over = 1;
 }
@@ -228,13 +196,7 @@ SEC("struct_ops/cong_control") void BPF_PROG(ff_cong_control, struct sock *sk, u
 	hand_over(sk, h);
 }
 
-/* Kernels before 6.4 know no links. */
-#ifdef BEFORE_6_10
-SEC(".struct_ops")
-#else
-SEC(".struct_ops.link")
-#endif
-struct tcp_congestion_ops ops = {
+OPS struct tcp_congestion_ops ops = {
 	.name = "ff_scheme",
 	.flags = TCP_CONG_NON_RESTRICTED,
 	.init = (void *)ff_init,

@@ -100,52 +100,84 @@ impl<S: Startup> Hosted<S> {
     /// An ACK.
     #[inline(always)]
     pub fn acked(&mut self, facts: &Facts) -> Step {
-        let path = facts.path();
-        // What is in flight when an ACK arrives is the most since the last ACK.
-        self.judge.sent(Bytes::new(u64::from(facts.flight_before)));
-        let newest = facts.newest(self.trains.tag_below(facts.una));
-        let mut ack = facts.ack((facts.newest_sent_us > 0).then_some(&newest));
-        self.judge.acked(&mut ack, &path, Lead::Startup);
-        self.scheme.on(&Event::Acked(ack), &path)
+        let Self { judge, trains, scheme } = self;
+        tell_ack(judge, trains, facts, Lead::Startup, |event, path| scheme.on(event, path))
     }
 
     /// Something else than a begin or an ACK.
     #[inline(always)]
     pub fn hear(&mut self, kind: u32, facts: &Facts) -> Step {
-        let path = facts.path();
-        let is = |other: Kind| kind == other as u32;
-        if is(Kind::Sent) || is(Kind::Resent) {
-            let sent = self.trains.sent(is(Kind::Resent), facts);
-            self.scheme.on(&Event::Sent(sent), &facts.path_at_departure())
-        } else if is(Kind::Woken) {
-            self.scheme.on(&Event::Woken, &path)
-        } else if is(Kind::Dry) {
-            match self.trains.cut() {
-                Some(tag) => self.scheme.on(&Event::TrainCut(tag), &path),
-                None => Step::Stay,
-            }
-        } else if is(Kind::Lost) {
-            self.scheme.on(&Event::Lost(facts.loss()), &path)
-        } else if is(Kind::Marked) {
-            self.scheme.on(&Event::Marked { sent_at: None }, &path)
-        } else {
-            self.scheme.on(&Event::TimedOut { repeated: false }, &path)
+        if is_departure(kind) {
+            let sent = self.trains.sent(kind == Kind::Resent as u32, facts);
+            return self.scheme.on(&Event::Sent(sent), &facts.path_at_departure());
         }
+        tell(&mut self.scheme, &mut self.trains, kind, facts)
     }
 
     /// What the scheme wants after an event at which it stays.
     #[inline(always)]
     pub fn answer(&mut self, facts: &Facts) -> Told {
-        let path = facts.path();
-        let plan = self.scheme.plan(&path);
-        let left = self.trains.plan(&plan, &path);
-        facts.told(&plan, left)
+        answer(&self.scheme, &mut self.trains, facts)
     }
+}
+
+/// Whether packets left.
+#[inline(always)]
+pub fn is_departure(kind: u32) -> bool {
+    kind == Kind::Sent as u32 || kind == Kind::Resent as u32
+}
+
+/// Has the judge judge an ACK, and tells it.
+#[inline(always)]
+pub fn tell_ack(
+    judge: &mut Judge,
+    trains: &Trains,
+    facts: &Facts,
+    lead: Lead,
+    take: impl FnOnce(&Event<'_>, &Path) -> Step,
+) -> Step {
+    let path = facts.path();
+    // What is in flight when an ACK arrives is the most since the last ACK.
+    judge.sent(Bytes::new(u64::from(facts.flight_before)));
+    let newest = facts.newest(trains.tag_below(facts.una));
+    let mut ack = facts.ack((facts.newest_sent_us > 0).then_some(&newest));
+    judge.acked(&mut ack, &path, lead);
+    take(&Event::Acked(ack), &path)
+}
+
+/// Tells a scheme or a policy that governs what is no begin, no departure and no ACK.
+#[inline(always)]
+pub fn tell(scheme: &mut impl Startup, trains: &mut Trains, kind: u32, facts: &Facts) -> Step {
+    let path = facts.path();
+    let is = |other: Kind| kind == other as u32;
+    if is(Kind::Woken) {
+        scheme.on(&Event::Woken, &path)
+    } else if is(Kind::Dry) {
+        match trains.cut() {
+            Some(tag) => scheme.on(&Event::TrainCut(tag), &path),
+            None => Step::Stay,
+        }
+    } else if is(Kind::Lost) {
+        scheme.on(&Event::Lost(facts.loss()), &path)
+    } else if is(Kind::Marked) {
+        scheme.on(&Event::Marked { sent_at: None }, &path)
+    } else {
+        scheme.on(&Event::TimedOut { repeated: false }, &path)
+    }
+}
+
+/// The plan of a scheme or policy, as the reader is told it.
+#[inline(always)]
+pub fn answer(scheme: &impl Startup, trains: &mut Trains, facts: &Facts) -> Told {
+    let path = facts.path();
+    let plan = scheme.plan(&path);
+    let left = trains.plan(&plan, &path);
+    facts.told(&plan, left)
 }
 
 /// The schemes that a kernel can host: name, name as an identifier, and how the scheme is made with its parameters.
 ///
-/// Not there are adaptive, whose search through its marks takes a verifier more than a million steps, and quick-start: this kernel has no way to say a request in a SYN, nor to read the routers' answer.
+/// Not there is quick-start: no congestion control of Linux can say a request in a SYN, or read the routers' answer.
 #[macro_export]
 macro_rules! for_each_hosted_scheme {
     ($take:ident) => {
@@ -161,6 +193,7 @@ macro_rules! for_each_hosted_scheme {
             "search": search, Search, |initial, numbers, _| Search::from_numbers(initial, numbers);
             "bbr": bbr, Bbr, |initial, _, _| Bbr::new(initial);
             "paced": paced, Paced, |initial, numbers, _| Paced::from_numbers(initial, numbers);
+            "adaptive": adaptive, Adaptive, |initial, numbers, _| Adaptive::from_numbers(initial, numbers);
             "suss": suss, Suss, |initial, numbers, _| Suss::from_numbers(initial, numbers);
             "careful-resume": careful_resume, CarefulResume, |initial, numbers, facts| CarefulResume::from_numbers(initial, numbers, facts.saved());
         }

@@ -2,10 +2,10 @@
 
 use firstflight::registry::Numbers;
 use firstflight::schemes::Initial;
-use firstflight::{Bytes, Event, Judge, Lead, Learned, Origin, Startup, Step};
+use firstflight::{Event, Judge, Lead, Learned, Origin, Path, Startup, Step};
 
 use crate::facts::{Facts, Kind, Told};
-use crate::hosted::Trains;
+use crate::hosted::{Trains, answer, is_departure, tell, tell_ack};
 
 /// A restart policy that a socket has, with the judge of its ACKs.
 #[derive(Clone, Debug)]
@@ -45,33 +45,28 @@ impl<R: Startup> Resident<R> {
     /// An ACK.
     #[inline(always)]
     pub fn acked(&mut self, facts: &Facts) -> Step {
-        let path = facts.path();
-        self.judge.sent(Bytes::new(u64::from(facts.flight_before)));
-        let newest = facts.newest(self.trains.tag_below(facts.una));
-        let mut ack = facts.ack((facts.newest_sent_us > 0).then_some(&newest));
-        let lead = if self.governs { Lead::Startup } else { Lead::Avoidance };
-        self.judge.acked(&mut ack, &path, lead);
-        if self.governs {
-            let step = self.policy.on(&Event::Acked(ack), &path);
+        let Self { judge, trains, policy, governs } = self;
+        if *governs {
+            let step = tell_ack(judge, trains, facts, Lead::Startup, |event, path| policy.on(event, path));
             return self.left(step);
         }
-        narrowed(self.policy.overhear(&Event::Acked(ack), &path))
+        let overhear = |event: &Event<'_>, path: &Path| narrowed(policy.overhear(event, path));
+        tell_ack(judge, trains, facts, Lead::Avoidance, overhear)
     }
 
     /// Something else than a begin or an ACK.
     #[inline(always)]
     pub fn hear(&mut self, kind: u32, facts: &Facts) -> Step {
-        let path = facts.path();
-        let is = |other: Kind| kind == other as u32;
-        if is(Kind::Idle) {
+        if kind == Kind::Idle as u32 {
+            let path = facts.path();
             self.judge.begin(&path);
             self.governs = true;
             let origin = Origin::AfterIdle { idle: facts.idle(), was: facts.was() };
             let step = self.policy.on(&Event::Begin(origin), &path);
             return self.left(step);
         }
-        if is(Kind::Sent) || is(Kind::Resent) {
-            let sent = self.trains.sent(is(Kind::Resent), facts);
+        if is_departure(kind) {
+            let sent = self.trains.sent(kind == Kind::Resent as u32, facts);
             let path = facts.path_at_departure();
             if self.governs {
                 let step = self.policy.on(&Event::Sent(sent), &path);
@@ -82,33 +77,14 @@ impl<R: Startup> Resident<R> {
         if !self.governs {
             return Step::Stay;
         }
-        let step = if is(Kind::Woken) {
-            self.policy.on(&Event::Woken, &path)
-        } else if is(Kind::Dry) {
-            match self.trains.cut() {
-                Some(tag) => self.policy.on(&Event::TrainCut(tag), &path),
-                None => Step::Stay,
-            }
-        } else if is(Kind::Lost) {
-            self.policy.on(&Event::Lost(facts.loss()), &path)
-        } else if is(Kind::Marked) {
-            self.policy.on(&Event::Marked { sent_at: None }, &path)
-        } else {
-            self.policy.on(&Event::TimedOut { repeated: false }, &path)
-        };
+        let step = tell(&mut self.policy, &mut self.trains, kind, facts);
         self.left(step)
     }
 
     /// What the policy wants after an event at which it stays; nothing where the law governs.
     #[inline(always)]
     pub fn answer(&mut self, facts: &Facts) -> Told {
-        if !self.governs {
-            return Told::default();
-        }
-        let path = facts.path();
-        let plan = self.policy.plan(&path);
-        let left = self.trains.plan(&plan, &path);
-        facts.told(&plan, left)
+        if self.governs { answer(&self.policy, &mut self.trains, facts) } else { Told::default() }
     }
 
     #[inline(always)]

@@ -6,13 +6,10 @@ use crate::error::KernelError;
 static OBJECTS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 
 /// The schemes that Linux cannot host, and why.
-const NOT_HOSTED: &[(&str, &str)] = &[
-    ("adaptive", "the search through its marks takes a verifier more than its million steps"),
-    (
-        "quick-start",
-        "a congestion control of Linux can neither put a request into a SYN nor read the routers' answer",
-    ),
-];
+const NOT_HOSTED: &[(&str, &str)] = &[(
+    "quick-start",
+    "a congestion control of Linux can neither put a request into a SYN nor read the routers' answer",
+)];
 
 /// Why Linux cannot host a scheme, if it cannot.
 pub fn why_not(scheme: &str) -> Option<&'static str> {
