@@ -10,6 +10,7 @@
 //!
 //! This crate runs nothing. It uses only those values of `firstflight-sim` that describe a link, a queue or a router.
 
+mod alone;
 mod asking;
 pub mod beside;
 pub mod bottleneck;
@@ -46,6 +47,7 @@ pub mod topology;
 mod windows;
 pub mod words;
 
+pub use alone::{Alone, AloneError};
 pub use asking::{asks_routers, is_quick_start};
 pub use by_name::{ByName, controller_of, parse_choices, parse_file, parse_restarts};
 pub use cast::{Cast, CastError, CastFlow};

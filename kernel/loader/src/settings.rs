@@ -6,15 +6,19 @@ use crate::error::KernelError;
 
 /// The section, which libbpf makes a map of.
 pub(crate) const SECTION: &str = ".rodata.settings";
-/// The room for a name in `tcp_congestion_ops`, with a zero at the end.
+/// The length of a name of the kernel's in bytes, in the settings and in `tcp_congestion_ops`: 15 letters and a zero.
 pub(crate) const NAME_ROOM: usize = 16;
-const SCHEME: usize = NAME_ROOM;
 const SCHEME_ROOM: usize = 32;
+/// A `u32` of C and the unused `u32 pad` behind it.
+const PAIR: usize = 8;
+// Where the members of the struct begin: the registered name is at 0, then `scheme`, `law`, `traced`, `numbers.given`, and
+// `numbers.values`.
+const SCHEME: usize = NAME_ROOM;
 const LAW: usize = SCHEME + SCHEME_ROOM;
 const TRACED: usize = LAW + NAME_ROOM;
-/// Behind what is traced, four bytes are empty; and behind what is given.
-const GIVEN: usize = TRACED + 8;
-const VALUES: usize = GIVEN + 8;
+const GIVEN: usize = TRACED + PAIR;
+const VALUES: usize = GIVEN + PAIR;
+/// The length of the struct in bytes.
 pub(crate) const SIZE: usize = VALUES + 8 * Numbers::MOST;
 
 /// The settings of one loaded object.
@@ -67,9 +71,9 @@ impl Settings {
     }
 }
 
-/// A word, and an empty one behind it.
-fn pair(word: u32) -> [u8; 8] {
-    let mut pair = [0; 8];
+/// A `u32` with the unused one behind it.
+fn pair(word: u32) -> [u8; PAIR] {
+    let mut pair = [0; PAIR];
     pair[..4].copy_from_slice(&word.to_ne_bytes());
     pair
 }

@@ -16,4 +16,4 @@ mod trace;
 
 pub use facts::{Facts, Kind, Told};
 pub use record::{Record, records};
-pub use trace::{Subject, Trace, traces};
+pub use trace::{Trace, traces};

@@ -2,9 +2,10 @@
 //! held to captures; and the programs that send for it.
 //!
 //! ```text
-//! firstflight-kernel-parity traces SCHEME RECORDS FOLDER   a trace of each connection, for `firstflight replay`
-//! firstflight-kernel-parity acks RECORDS                   how many ACKs they have
-//! firstflight-kernel-parity facts RECORDS CAPTURE          the facts must be those of the same connection's capture
+//! firstflight-kernel-parity traces SCHEME[:PARAMETER=VALUE,...] RECORDS FOLDER
+//!                                                        a trace of each connection, for `firstflight replay`
+//! firstflight-kernel-parity acks RECORDS                 how many ACKs they have
+//! firstflight-kernel-parity facts RECORDS CAPTURE        the facts must be those of the same connection's capture
 //! firstflight-kernel-parity send ADDRESS NAME BYTES [PAUSE_MS BYTES]...
 //!                                                        sends under the congestion control NAME, with pauses
 //! firstflight-kernel-parity sink ADDRESS                 takes one connection, and reads it to its end
@@ -17,8 +18,9 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use firstflight::registry;
-use firstflight_kernel_parity::{Kind, Record, Subject, records, traces};
+use firstflight::registry::Registry;
+use firstflight_kernel_parity::{Kind, Record, records, traces};
+use firstflight_scenario::Alone;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -54,11 +56,8 @@ fn count(name: &str) -> Result<(), String> {
 
 /// Writes a trace of each connection into the folder, and says how many decisions and ACKs they have.
 fn write_traces(scheme: &str, name: &str, folder: &Path) -> Result<(), String> {
-    let subject = match registry::restart(scheme) {
-        Some(_) if registry::scheme(scheme).is_none() => Subject::Restart(scheme),
-        _ => Subject::Startup(scheme),
-    };
-    let all = traces(subject, &read(name)?).map_err(|error| format!("{scheme}: {error}"))?;
+    let hosted = Alone::parse(Registry::builtin(), scheme).map_err(|error| error.to_string())?;
+    let all = traces(&hosted, &read(name)?).map_err(|error| format!("{hosted}: {error}"))?;
     for (number, trace) in all.iter().enumerate() {
         let file = folder.join(format!("{}.jsonl", number + 1));
         fs::write(&file, &trace.text).map_err(|error| format!("{}: {error}", file.display()))?;

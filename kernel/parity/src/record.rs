@@ -4,11 +4,13 @@ use firstflight::registry::Numbers;
 
 use crate::facts::{Facts, Kind, Told};
 
-/// Bytes before the facts: kind, ports, socket.
+/// The length in bytes of what is before the facts: `kind`, `ports` and `socket`.
 const HEAD: usize = 16;
 const FACTS: usize = size_of::<Facts>();
+/// The length of a record in bytes.
 const SIZE: usize = HEAD + FACTS + size_of::<Told>();
-/// The kind of a record of parameters, `SET` in C: one more than those of events.
+/// The number in `kind` that says that the record has the parameters of the scheme, a `struct numbers`, in place of facts and answer:
+/// `SET` in C. The numbers below it are those of [`Kind`].
 const SET: usize = Kind::ALL.len();
 
 /// One event with its facts, and the kernel's answer.
@@ -28,12 +30,13 @@ pub struct Record {
     pub numbers: Numbers,
 }
 
-/// Reads records, one behind the other as the ring of events has them.
+/// Reads records, one behind the other as the ring of events has them. Each gets the parameters of the newest record of parameters
+/// before it.
 ///
 /// # Errors
-/// Bytes that are something else.
+/// Bytes that are no whole records, a record of no known kind, or one with no parameters before it.
 pub fn records(bytes: &[u8]) -> Result<Vec<Record>, String> {
-    if bytes.is_empty() || bytes.len() % SIZE != 0 {
+    if bytes.is_empty() || !bytes.len().is_multiple_of(SIZE) {
         return Err(format!("{} bytes are no whole records of {SIZE}", bytes.len()));
     }
     let mut records = Vec::new();
@@ -53,7 +56,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-/// `struct numbers` of `kernel/bpf/c/settings.h`.
+/// A `struct numbers` of `kernel/bpf/c/settings.h`: `given`, an unused `u32`, and the values.
 fn numbers_of(bytes: &[u8]) -> Option<Numbers> {
     let mut numbers = Numbers { given: word(bytes, 0)?, pad: 0, values: [0; Numbers::MOST] };
     for (value, eight) in numbers.values.iter_mut().zip(bytes.get(8..)?.chunks_exact(8)) {

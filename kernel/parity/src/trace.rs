@@ -2,25 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use firstflight::registry::Value;
 use firstflight::{
     Ack, Bytes, Call, Cause, Event, Exit, Learned, Note, Origin, OwnedEvent, Pacing, Path, Phase, Plan, Rate,
     Span, Tag, Time, TraceRecord,
 };
 use firstflight_measure::VERSION;
+use firstflight_scenario::{Alone, SAVED_RTT, SAVED_WINDOW};
 use firstflight_trace::{Departures, FORMAT, Header, Hosts, NOT_HOSTED, Writer};
 
 use crate::facts::{Facts, Kind, NO_PACING, Told, UNSET, span};
 use crate::hosted::Trains;
 use crate::record::Record;
-
-/// What the kernel ran.
-#[derive(Clone, Copy, Debug)]
-pub enum Subject<'a> {
-    /// A start-up scheme with its parameters, as `--schemes` takes it.
-    Startup(&'a str),
-    /// A restart policy with its parameters, as `--restart` takes it.
-    Restart(&'a str),
-}
 
 /// One connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,17 +28,24 @@ pub struct Trace {
     pub acks: u64,
 }
 
-/// Makes a trace of each connection, in the order of their begins.
+/// Makes a trace of each connection, in the order of their begins. The header of each has the parameters of `hosted`.
 ///
 /// # Errors
-/// Records of a connection whose begin is not there, or an answer that is none of the plan or exit that it was made from.
-pub fn traces(subject: Subject<'_>, records: &[Record]) -> Result<Vec<Trace>, String> {
+/// Records of a scheme or policy with other parameters than those of `hosted`, records of a connection whose begin is not there, or an answer that is none of the plan or exit that it was made from.
+pub fn traces(hosted: &Alone, records: &[Record]) -> Result<Vec<Trace>, String> {
     let mut open: BTreeMap<u64, usize> = BTreeMap::new();
     let mut all: Vec<Connection> = Vec::new();
+    let numbers = hosted.numbers();
     for (number, record) in records.iter().enumerate() {
         if record.kind == Kind::Began {
+            if record.numbers != numbers {
+                return Err(format!(
+                    "record {}: the kernel's program had other parameters than {hosted}",
+                    number + 1
+                ));
+            }
             open.insert(record.socket, all.len());
-            all.push(Connection::new(subject, record));
+            all.push(Connection::new(hosted, record));
         }
         let connection = open.get(&record.socket).and_then(|&at| all.get_mut(at));
         let connection = connection.ok_or("the records lack the begin of a connection")?;
@@ -66,12 +66,13 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(subject: Subject<'_>, began: &Record) -> Self {
+    fn new(hosted: &Alone, began: &Record) -> Self {
         let facts = &began.facts;
         let none = NOT_HOSTED.to_owned();
-        let (hosts, scheme, restart) = match subject {
-            Subject::Startup(scheme) => (Hosts::Startup, with_saved(scheme, facts), none.clone()),
-            Subject::Restart(policy) => (Hosts::Restart, none.clone(), policy.to_owned()),
+        let text = with_saved(hosted, facts);
+        let (hosts, scheme, restart) = match hosted {
+            Alone::Startup(_) => (Hosts::Startup, text, none.clone()),
+            Alone::Restart(_) => (Hosts::Restart, none.clone(), text),
         };
         let header = Header {
             format: FORMAT,
@@ -104,7 +105,7 @@ impl Connection {
                     Vec::new(),
                 );
                 if self.is_policy {
-                    return self.nothing(told);
+                    return nothing(told);
                 }
                 self.governs = true;
                 self.answered(&Event::Established { rtt: span(facts.last_rtt_us), syn_lost: false }, record)
@@ -119,7 +120,7 @@ impl Connection {
                 }
                 let before = self.last.unwrap_or(Plan::ack_clocked(path.cwnd, None));
                 self.line(on(&event), &path, before, Vec::new());
-                if self.governs { self.asked(record) } else { self.nothing(told) }
+                if self.governs { self.asked(record) } else { nothing(told) }
             }
             Kind::Acked => {
                 let newest = facts.newest(self.trains.tag_below(facts.una));
@@ -134,7 +135,7 @@ impl Connection {
                 )
             }
             // The law heard it, and the policy did not.
-            _ if !self.governs => self.nothing(told),
+            _ if !self.governs => nothing(told),
             Kind::Dry => match self.trains.cut() {
                 Some(tag) => self.answered(&Event::TrainCut(tag), record),
                 None => self.asked(record),
@@ -155,7 +156,7 @@ impl Connection {
         } else if self.governs {
             (self.plan(record)?, Vec::new())
         } else {
-            self.nothing(&record.told)?;
+            nothing(&record.told)?;
             (Plan::ack_clocked(path.cwnd, None), Vec::new())
         };
         self.line(on(event), &path, plan, notes);
@@ -167,14 +168,6 @@ impl Connection {
         let plan = self.plan(record)?;
         self.line(Call::Plan, &record.facts.path(), plan, Vec::new());
         Ok(())
-    }
-
-    fn nothing(&self, told: &Told) -> Result<(), String> {
-        if *told == Told::default() {
-            Ok(())
-        } else {
-            Err(format!("the law governs, and the answer is {told:?}"))
-        }
     }
 
     fn line(&mut self, call: Call, path: &Path, plan: Plan, notes: Vec<Note>) {
@@ -245,6 +238,15 @@ fn on(event: &Event<'_>) -> Call {
     Call::On(OwnedEvent::new(event))
 }
 
+/// While the law governs, a policy answers nothing.
+fn nothing(told: &Told) -> Result<(), String> {
+    if *told == Told::default() {
+        Ok(())
+    } else {
+        Err(format!("the law governs, and the answer is {told:?}"))
+    }
+}
+
 fn threshold(told: &Told) -> Option<Bytes> {
     (told.threshold != UNSET).then(|| Bytes::new(u64::from(told.threshold)))
 }
@@ -258,13 +260,89 @@ fn same(native: &Told, told: &Told) -> Result<(), String> {
     }
 }
 
-/// What an earlier connection saved is in the map of the kernel's object, and of a trace a parameter.
-fn with_saved(scheme: &str, facts: &Facts) -> String {
-    match facts.saved() {
-        None => scheme.to_owned(),
-        Some((bytes, rtt)) => {
-            let parted = if scheme.contains(':') { ',' } else { ':' };
-            format!("{scheme}{parted}saved={}B,rtt={}us", bytes.get(), rtt.nanos() / 1000)
+/// The scheme or policy with its parameters. What an earlier connection saved is in the map of the kernel's object; in a trace it is
+/// a parameter, and takes the place of one that was given.
+fn with_saved(hosted: &Alone, facts: &Facts) -> String {
+    let mut settings = hosted.settings().to_vec();
+    if let Some((bytes, rtt)) = facts.saved() {
+        settings.retain(|(name, _)| ![SAVED_WINDOW, SAVED_RTT].contains(name));
+        settings.extend([(SAVED_WINDOW, Value::Bytes(bytes)), (SAVED_RTT, Value::Span(rtt))]);
+    }
+    hosted.text_with(&settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use firstflight::registry::Registry;
+    use firstflight::schemes::Limited;
+    use firstflight_scenario::ByName;
+    use firstflight_trace::read;
+
+    use super::*;
+    use crate::hosted::Hosted;
+
+    fn hosted(text: &str) -> Alone {
+        Alone::parse(Registry::builtin(), text).expect(text)
+    }
+
+    /// The record of a begin: what the scheme `limited` with these parameters answers to it.
+    fn began(text: &str, saved: u32) -> Record {
+        let facts = Facts {
+            now_us: 1_000_000,
+            mss: 1448,
+            wire: 1500,
+            cwnd: 10,
+            ssthresh: crate::facts::NO_THRESHOLD,
+            srtt_us: 40_000,
+            rtt_us: 40_000,
+            last_rtt_us: 40_000,
+            min_rtt_us: 40_000,
+            rto_us: 240_000,
+            rwnd: 65_535,
+            saved_bytes: saved,
+            saved_rtt_us: if saved > 0 { 30_000 } else { 0 },
+            ..Facts::default()
+        };
+        let numbers = hosted(text).numbers();
+        let make = |initial, numbers: &_, _: &_| Limited::from_numbers(initial, numbers);
+        let (mut native, _) = Hosted::begin(make, &numbers, &facts);
+        let told = native.answer(&facts);
+        Record { kind: Kind::Began, port: 5001, socket: 7, facts, told, numbers }
+    }
+
+    fn header(trace: &Trace) -> Header {
+        read(trace.text.as_bytes()).expect("a trace").0
+    }
+
+    #[test]
+    fn the_header_of_a_trace_has_the_parameters_of_the_kernels_program() {
+        for text in ["limited", "limited:max-ssthresh=20,division=truncate"] {
+            let made = traces(&hosted(text), &[began(text, 0)]).expect(text);
+            let [trace] = made.as_slice() else { panic!("{made:?}") };
+            let header = header(trace);
+            assert_eq!((header.scheme.as_str(), header.restart.as_str()), (text, NOT_HOSTED));
+            assert!(Registry::builtin().part_of(&header).expect("a part").is_some());
         }
+    }
+
+    #[test]
+    fn records_of_a_program_with_other_parameters_make_no_trace() {
+        for (program, named) in [
+            ("limited:max-ssthresh=20", "limited"),
+            ("limited", "limited:max-ssthresh=20"),
+            ("limited:max-ssthresh=20", "limited:max-ssthresh=21"),
+        ] {
+            let refused = traces(&hosted(named), &[began(program, 0)]).expect_err(named);
+            assert!(refused.ends_with(&format!("other parameters than {named}")), "{refused}");
+        }
+    }
+
+    #[test]
+    fn what_was_saved_for_a_destination_takes_the_place_of_what_was_given() {
+        let given = hosted("careful-resume:saved=100kB,beta=50%,rtt=40ms");
+        let facts = began("limited", 50_000).facts;
+        assert_eq!(with_saved(&given, &facts), "careful-resume:beta=50%,saved=50kB,rtt=30ms");
+        let without = began("limited", 0).facts;
+        assert_eq!(with_saved(&given, &without), given.to_string());
     }
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use firstflight::registry::Registry;
 use firstflight_kernel::{Keeper, KernelError, Loaded, Order, Registered};
-use firstflight_kernel_parity::Subject;
 use serde::Serialize;
 
 use super::choosing::Choice;
@@ -59,12 +58,8 @@ pub(super) fn run(run: &Run, registry: Registry, arguments: &[String]) -> Result
         };
         Ok((name, kept))
     };
-    let is_policy = registry.scheme(choice.scheme).is_none();
-    let text = &run.chosen.scheme;
-    let of_policy = text.replace([':', ','], "/");
-    let subject = if is_policy { Subject::Restart(&of_policy) } else { Subject::Startup(text) };
     emulate::emulate_with(&run.emulate, registry, arguments, load, |kept| match kept {
-        Kept::Traced(tracing) => tracing.end(subject),
+        Kept::Traced(tracing) => tracing.end(&choice.alone),
         Kept::Loaded(loaded) => {
             drop(loaded);
             Ok(())

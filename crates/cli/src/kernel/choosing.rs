@@ -1,9 +1,9 @@
 //! From the words of the command line to what is to be loaded.
 
-use firstflight::registry::{Registry, Value};
+use firstflight::registry::Registry;
 use firstflight_kernel::{Handover, KernelError, NAMES, Order, name_of, schemes, why_not};
-use firstflight_scenario::ByName;
 use firstflight_scenario::suggest::{SCHEMES, meant};
+use firstflight_scenario::{Alone, AloneError};
 
 use super::{Chosen, Law};
 use crate::failure::{Failure, Place};
@@ -11,7 +11,8 @@ use crate::failure::{Failure, Place};
 /// A scheme or restart policy that was chosen, as the registry reads it.
 pub(super) struct Choice {
     pub(super) scheme: &'static str,
-    pub(super) parameters: Vec<(&'static str, Value)>,
+    /// The same with its parameters.
+    pub(super) alone: Alone,
     pub(super) handover: Handover,
     /// The name, if one was given.
     name: Option<String>,
@@ -23,13 +24,11 @@ impl Choice {
         let text = &chosen.scheme;
         let refuse = |message: String| Failure::usage(message).at(Place::argument(arguments, text));
         let name = text.split([':', ',', '/']).next().unwrap_or_default().trim();
-        let (scheme, parameters) = if registry.scheme(name).is_none() && registry.restart(name).is_some() {
-            policy(registry, text).map_err(refuse)?
-        } else if registry.scheme(name).is_some() {
-            scheme(registry, text).map_err(refuse)?
-        } else {
+        if registry.scheme(name).is_none() && registry.restart(name).is_none() {
             return Err(refuse(unknown(name)));
-        };
+        }
+        let chosen_one = Alone::parse(registry, text).map_err(|error| refuse(why(&error)))?;
+        let scheme = chosen_one.name();
         if !schemes().any(|other| other == scheme) {
             return Err(refuse(cannot_be_hosted(scheme)));
         }
@@ -38,7 +37,7 @@ impl Choice {
                 Failure::usage(format!("--name: {error}")).at(Place::value(arguments, "--name", name))
             })?;
         }
-        Ok(Self { scheme, parameters, handover: handover(chosen.handover), name: chosen.name.clone() })
+        Ok(Self { scheme, alone: chosen_one, handover: handover(chosen.handover), name: chosen.name.clone() })
     }
 
     /// The name to register: the one that was given, or the scheme's own.
@@ -58,40 +57,16 @@ impl Choice {
 
     /// What is to be loaded, as `name`.
     pub(super) fn order<'a>(&'a self, name: &'a str) -> Order<'a> {
-        let Self { scheme, parameters, handover, .. } = self;
-        Order { scheme, parameters, name, handover: *handover, is_traced: false }
+        let Self { scheme, alone, handover, .. } = self;
+        Order { scheme, parameters: alone.settings(), name, handover: *handover, is_traced: false }
     }
 }
 
-type Read = (&'static str, Vec<(&'static str, Value)>);
-
-fn scheme(registry: Registry, text: &str) -> Result<Read, String> {
-    let choices = registry.parse_choices(text).map_err(|error| error.to_string())?;
-    let [choice] = choices.as_slice() else {
-        return Err(format!("one scheme is wanted, and `{text}` is {}", choices.len()));
-    };
-    if let Some(key) = choice.own_keys().next() {
-        return Err(format!(
-            "{}: {key} is decided by the kernel; behind the scheme its own parameters may stand",
-            choice.entry.name
-        ));
-    }
-    if choice.label.is_some() {
-        return Err(format!(
-            "{}: as= labels a row of a race; --name is the name in the kernel",
-            choice.entry.name
-        ));
-    }
-    Ok((choice.entry.name, choice.settings().to_vec()))
-}
-
-/// A restart policy, whose parameters `race --restart` parts by slashes.
-fn policy(registry: Registry, text: &str) -> Result<Read, String> {
-    let policies =
-        registry.parse_restarts(&text.replace([':', ','], "/")).map_err(|error| error.to_string())?;
-    match policies.as_slice() {
-        [choice] => Ok((choice.entry.name, choice.settings().to_vec())),
-        _ => Err(format!("one restart policy is wanted, and `{text}` is several")),
+/// What is wrong with a scheme's or policy's text.
+fn why(error: &AloneError) -> String {
+    match error {
+        AloneError::Label(_) => format!("{error}; --name is the name in the kernel"),
+        _ => error.to_string(),
     }
 }
 

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, spawn};
 
 use firstflight_kernel::{KernelError, Loaded};
-use firstflight_kernel_parity::{Subject, records, traces};
+use firstflight_kernel_parity::{records, traces};
+use firstflight_scenario::Alone;
 
 use crate::failure::Failure;
 
@@ -51,7 +52,7 @@ impl Tracing {
     }
 
     /// Unloads the scheme, and writes `1.jsonl`, `2.jsonl` and so on, in the order in which the connections began.
-    pub(super) fn end(self, subject: Subject<'_>) -> Result<(), Failure> {
+    pub(super) fn end(self, hosted: &Alone) -> Result<(), Failure> {
         self.is_over.store(true, Ordering::Relaxed);
         let events =
             self.thread.join().map_err(|_| Failure::usage("--trace: the events were not collected"))?;
@@ -61,7 +62,7 @@ impl Tracing {
                 "--trace: no connection used the scheme, so that there is no trace".to_owned(),
             ));
         }
-        let made = records(&events).and_then(|records| traces(subject, &records));
+        let made = records(&events).and_then(|records| traces(hosted, &records));
         let made = made.map_err(|what| Failure::check(format!("--trace: {what}")))?;
         fs::create_dir_all(&self.folder).map_err(Failure::write)?;
         for (number, trace) in made.iter().enumerate() {
