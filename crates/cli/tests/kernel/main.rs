@@ -115,6 +115,26 @@ fn every_object_loads_or_is_refused_in_one_line_with_its_name_and_dies_with_its_
 }
 
 #[test]
+fn a_scheme_is_loaded_with_its_parameters_and_listed_with_them() {
+    if !can_run("a_scheme_is_loaded_with_its_parameters_and_listed_with_them", &[]) {
+        return;
+    }
+    for (given, scheme, parameters) in [
+        ("limited:max-ssthresh=50", "limited", "max-ssthresh=50"),
+        ("rbp-rate/scale=50%/expires=5s", "rbp-rate", "scale=50%,expires=5s"),
+    ] {
+        let mut child = loaded(&["load", given, "--name", "ff_test_param"]).expect("it loads");
+        let listed = stdout(&said(&["list", "--json"]));
+        child.kill().expect("it is there");
+        child.wait().expect("it ended");
+        let line = listed.lines().find(|line| line.contains("\"ff_test_param\"")).expect(&listed);
+        let line: Value = serde_json::from_str(line).expect("JSON");
+        assert_eq!((&line["scheme"], &line["params"]), (&scheme.into(), &parameters.into()), "{line}");
+        comes("it is unregistered", || !is_registered("ff_test_param"));
+    }
+}
+
+#[test]
 fn a_pinned_scheme_outlives_its_loader_until_it_is_unloaded() {
     if !can_run("a_pinned_scheme_outlives_its_loader_until_it_is_unloaded", &[]) {
         return;
@@ -190,6 +210,13 @@ fn what_cannot_be_loaded_is_refused_by_name_before_the_kernel_is_asked() {
         (&["load", "hystrat"][..], "unknown scheme `hystrat`; is `hystart` meant?"),
         (&["load", "quick-start"], "Linux's TCP cannot host quick-start: "),
         (&["load", "hystart:hz=0"], "hystart: hz is 0, allowed is a whole number from 1 to 65535"),
+        (&["load", "limited:max-sthresh=50"], "max-sthresh"),
+        (&["run", "limited:max-sthresh=50", "--", "true", "--", "true"], "max-sthresh"),
+        (&["load", "rbp-rate:scal=50%"], "the restart policy rbp-rate has scale, "),
+        (
+            &["load", "ssr:since=received"],
+            "ssr cannot be loaded into a kernel: since=received cannot be honoured",
+        ),
         (&["load", "hystart:as=x"], "--name is the name in the kernel"),
         (&["load", "hystart,limited"], "one scheme is wanted"),
         (&["load", "hystart", "--name", "cubic"], "--name: the name `cubic` is not `ff_` and lower-case"),
@@ -200,6 +227,8 @@ fn what_cannot_be_loaded_is_refused_by_name_before_the_kernel_is_asked() {
         let err = stderr(&output);
         assert_eq!(status(&output), 2, "{words:?}: {err}");
         assert!(err.starts_with("error: ") && err.contains(wanted), "{words:?}: {err}");
+        let lines = err.lines().filter(|line| line.starts_with("error")).count();
+        assert!(lines == 1 && stdout(&output).is_empty(), "{words:?}: {err}");
     }
     assert!(available().expect("a list").iter().all(|name| !name.starts_with("ff_test")));
 }
@@ -245,8 +274,19 @@ fn a_run_writes_traces_that_the_native_schemes_decide_the_same_on() {
         return;
     }
     let place = folder("kernel-traces");
-    for scheme in ["hystart", "nssr"] {
-        let traces = place.join(scheme);
+    for (number, (scheme, of_header)) in [
+        ("hystart", "\"scheme\":\"hystart\""),
+        (
+            "limited:max-ssthresh=20,division=truncate",
+            "\"scheme\":\"limited:max-ssthresh=20,division=truncate\"",
+        ),
+        ("nssr", "\"restart\":\"nssr\""),
+        ("rbp-rate:scale=50%,after=cut", "\"restart\":\"rbp-rate/scale=50%/after=cut\""),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let traces = place.join(number.to_string());
         let path = ["--rate", "20mbit", "--rtt", "40ms", "--queue", "100p", "--json"];
         let words =
             [&["run", scheme, "--name", "ff_test_trace", "--trace", text(&traces)][..], &path].concat();
@@ -258,6 +298,11 @@ fn a_run_writes_traces_that_the_native_schemes_decide_the_same_on() {
         assert!(traces.join("2.jsonl").exists(), "{scheme}: {err}");
         for connection in ["1.jsonl", "2.jsonl"] {
             let file = traces.join(connection);
+            let lines = std::fs::read_to_string(&file).expect("a trace");
+            assert!(
+                lines.lines().next().is_some_and(|header| header.contains(of_header)),
+                "{scheme}: {lines}"
+            );
             let replayed = firstflight().args(["replay", text(&file)]).output().expect("the command runs");
             assert_eq!(status(&replayed), 0, "{scheme}: {}", stderr(&replayed));
         }
