@@ -30,7 +30,25 @@ const BRIEF: [(&str, &str); 19] = [
 ];
 
 /// Lines of the short help of one command alone: the command, the argument, the line.
-const OWN: [(&str, &str, &str); 12] = [
+const OWN: [(&str, &str, &str); 30] = [
+    ("serve", "folder", "The folder"),
+    ("serve", "schemes", "Schemes, a port each [hystart++:avoidance=cubic]"),
+    ("serve", "bind", "The address to listen at [127.0.0.1]"),
+    ("serve", "port", "The first UDP port [4433]"),
+    ("serve", "timeout", "How long a silent peer is waited for [30s]"),
+    ("get", "from", "The server and the path below its folder"),
+    ("get", "output", "The file to write [the path's last name]"),
+    ("get", "force", "Replace the file if there is one"),
+    ("get", "timeout", "How long a silent peer is waited for [30s]"),
+    ("send", "file", "The file to send"),
+    ("send", "to", "The receiver, and the path there [the file's name]"),
+    ("send", "schemes", "Schemes, a copy each [hystart++:avoidance=cubic]"),
+    ("send", "timeout", "How long a silent peer is waited for [30s]"),
+    ("receive", "folder", "The folder"),
+    ("receive", "force", "Replace files that are there"),
+    ("receive", "bind", "The address to listen at [127.0.0.1]"),
+    ("receive", "port", "The UDP port [4433]"),
+    ("receive", "timeout", "How long a silent peer is waited for [30s]"),
     ("probe", "probe", "bracket, paper, program or gap:TIME [bracket]"),
     ("probe", "each_train", "Print every train's row instead"),
     ("probe", "figure", "Write gap difference over source gap as SVG"),
@@ -46,7 +64,8 @@ const OWN: [(&str, &str, &str); 12] = [
 ];
 
 /// Commands with so many options that their short help has only the most used.
-const LONG: [&str; 6] = ["race", "run", "probe", "inspect", "emulate", "compare"];
+const LONG: [&str; 10] =
+    ["race", "run", "probe", "inspect", "emulate", "compare", "serve", "get", "send", "receive"];
 
 const EXIT_STATUS: &str = "Exit status: 0 done; 1 a check failed; 2 usage or input, outputs that cannot be opened \
     included; 3 writing failed midway; 130 interrupted.";

@@ -95,7 +95,7 @@ fn page(baseline: &BTreeMap<String, u64>) -> String {
         let counts = WINDOWS.map(|window| baseline[&format!("{kind}.{window}")].to_string());
         writeln!(page, "| {title} | {} |", counts.join(" | ")).expect("a string takes all");
     }
-    page += include_str!("costs/list.md");
+    page += include_str!("costs/list.txt");
     page += "| Scoreboard and moment | 100 | 1 000 | 10 000 | 100 000 |\n|---|---:|---:|---:|---:|\n";
     for (kind, title) in LISTS {
         let counts = WINDOWS[..4].iter().map(|window| baseline[&format!("{kind}.{window}")].to_string());
