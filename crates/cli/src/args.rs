@@ -44,7 +44,7 @@ pub(crate) enum Command {
     Model(ModelCommand),
     /// Reproduce the papers' figures and hold their claims against what is measured.
     Paper(PaperCommand),
-    /// Measure the bandwidth available on a path with packet trains, in the simulator.
+    /// Measure a path's available bandwidth by trains, simulated.
     Probe(Box<Probe>),
     /// Run packetdrill scripts against the TCP endpoint, in virtual time.
     Packetdrill(Scripts),
@@ -54,15 +54,15 @@ pub(crate) enum Command {
     Emulate(Box<Emulate>),
     /// Compare schemes in the simulator, on sockets and in this kernel's TCP, over one path.
     Compare(Box<Compare>),
-    /// Send the files of a folder to whoever asks, over UDP sockets, with a start-up of choice.
+    /// Send the files of a folder over sockets, by any start-up.
     Serve(Box<Serve>),
-    /// Fetch a file from `serve`, whole or not at all; what came of an earlier try is not sent again.
+    /// Fetch a file from `serve`, whole or not at all.
     Get(Box<Get>),
-    /// Send a file to `receive`, over UDP sockets, with one start-up or several in turn.
+    /// Send a file to `receive`, by any start-up.
     Send(Box<Send>),
-    /// Take files from `send` into a folder, each whole or not at all.
+    /// Take files from `send` into a folder.
     Receive(Box<Receive>),
-    /// Load schemes into this machine's TCP, list and unload them, and run programs with them.
+    /// Load and unload schemes in this machine's TCP; run programs.
     Kernel(KernelCommand),
     /// Print completions for a shell.
     Completions {

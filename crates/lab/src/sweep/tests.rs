@@ -171,7 +171,14 @@ fn a_range_of_every_key_that_counts_something_draws_texts_that_the_key_takes() {
             Kind::Share => ("0.1", "0.2"),
             _ => continue,
         };
-        let needed = key.needs.map(|need| format!("{} = 3\n", need.other)).unwrap_or_default();
+        // A word is one of the key's examples.
+        let value =
+            |other: &str| match keys().find(|key| key.name == other).map(|key| (&key.kind, key.examples)) {
+                Some((Kind::Word(_), [example, ..])) => format!("\"{example}\""),
+                _ => "3".to_owned(),
+            };
+        let needed = key.needs.map(|need| format!("{} = {}\n", need.other, value(need.other)));
+        let needed = needed.unwrap_or_default();
         let range = format!("{} = {{ uniform = [\"{low}\", \"{high}\"] }}\n", key.name);
         let own = if key.name == "rtt" { "rate = \"5mbit\"\n" } else { "rtt = \"80ms\"\n" };
         let sweep = sweep(&format!("paths = 3\n[path]\n{own}{needed}{range}"));
