@@ -61,12 +61,14 @@ impl From<OptionsError> for io::Error {
 }
 
 /// The keys of the two ends.
-const ENDS: &str = "avoidance, recovery, stack, app-limited-growth, slow-start-counts, restart, ack, iw, ssthresh, rwnd, \
+const ENDS: &str = "avoidance, recovery, stack, app-limited-growth, limited-transmit, slow-start-counts, restart, ack, iw, ssthresh, rwnd, \
                     inflight-limit, min-rto, rto-floor, initial-rto, sack-blocks, timestamps, ecn";
 
 /// Whether a key says what the two ends do.
 fn is_of_the_ends(key: &Key) -> bool {
-    matches!(key.heading, Heading::Endpoints | Heading::Schemes)
+    // The model of a host's CPU is the simulator's; a real host has a CPU.
+    let is_simulated = ["host-cpu", "cpu-packet", "cpu-segment"].contains(&key.name);
+    matches!(key.heading, Heading::Endpoints | Heading::Schemes) && !is_simulated
 }
 
 /// Where the trace of a connection goes: asked once for each connection, with the peer's address.

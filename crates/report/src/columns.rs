@@ -411,6 +411,7 @@ mod tests {
             drops_all_rounds: Some(Some(1.0)),
             burst_packets: Some(Some(1.0)),
             ack_clock_s: Some(Some(1.0)),
+            trains: Some(3),
             qs_asked: Some(1),
             qs_granted: Some(1),
             qs_reduced: Some(0),

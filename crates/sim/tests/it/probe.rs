@@ -78,7 +78,7 @@ fn beside_constant_traffic_the_turning_point_is_at_what_it_leaves() {
 
 #[test]
 fn what_a_short_queue_drops_is_counted_as_lost_and_the_probing_goes_on() {
-    let probing = probe(&network(setting(Control::Bracket), 0, QueueLimit::Packets(20)), 1);
+    let probing = probe(&network(setting(Control::Bracket), 0, QueueLimit::Packets(14)), 1);
     let found = probing.prober.estimate();
     assert!(found.lost > 0, "{found:?}");
     assert_eq!(found.ending, Some(Ending::Turned));
