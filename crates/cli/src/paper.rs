@@ -33,7 +33,7 @@ enum Asked {
     List {
         #[command(flatten)]
         from: From,
-        /// Print only JSON, one line for each figure, table or sentence of the papers, and where it is.
+        /// Print only JSON: an object a line for each figure, table and sentence of the papers, with the ledger's files that have it.
         #[arg(long)]
         json: bool,
         /// Papers or figures, as in past or past/figure-8b [all].

@@ -8,19 +8,20 @@ use std::time::Duration;
 use clap::Args;
 use firstflight::registry::Registry;
 use firstflight_live::{Listener, Options, Stream};
-use firstflight_report::human::{printable, rate, seconds};
+use firstflight_report::human::printable;
 use firstflight_scenario::{ByName, SchemeChoice, quantity};
-use firstflight_transfer::{Folder, Served, TransferError, Way};
+use firstflight_transfer::{Folder, TransferError, Transferred, Way};
 
 use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
 use crate::keys::EndKeys;
 use crate::output;
 use crate::progress::Progress;
-use measured::{Recorder, Transfer};
+use measured::Recorder;
 use wire::Wire;
 
 mod measured;
+mod said;
 mod wire;
 
 /// The scheme where none is named.
@@ -208,29 +209,27 @@ fn answer(stream: &Stream, folder: &Folder, way: Way, how: How, (options, record
     let _ = stream.finish(Some(how.patience));
     let heard = recorder.take(peer);
     match served {
-        Ok(Some(served)) if way == Way::Send => {
-            let transfer = Transfer {
-                path: served.path,
-                length: served.length,
-                resumed: served.resumed,
-                sha256: served.sha256,
-            };
+        Ok(Some(file)) if way == Way::Send => {
             let row = heard.and_then(|heard| measured::Row::of(options, heard, written));
-            show(&transfer, row.as_ref(), how.json);
+            show_sent(&file, row.as_ref(), how.json);
         }
-        Ok(Some(Served { path, length, resumed, sha256 })) => {
-            show(&Transfer { path, length, resumed, sha256 }, None, how.json);
+        Ok(Some(file)) => {
+            let text = if how.json { said::json(&file, None) } else { said::whole(&file) };
+            // A standard output that is closed ends nobody's transfer.
+            let _ = output::print(&(text + "\n"));
         }
         Ok(None) => {}
         Err(error) => output::say(&format!("{peer}: {error}\n")),
     }
 }
 
-fn show(transfer: &Transfer, row: Option<&measured::Row>, json: bool) {
+/// Says what was sent. As JSON the row alone is said; where the sender's trace gives none, standard error says so.
+fn show_sent(file: &Transferred, row: Option<&measured::Row>, json: bool) {
     let text = match (row, json) {
         (Some(row), true) => row.json(),
-        (None, true) => transfer.json(None),
-        (row, false) => transfer.text(row),
+        (None, true) => return output::say(&format!("note: no row of {}\n", said::whole(file))),
+        (Some(row), false) => said::started(file, row),
+        (None, false) => said::whole(file),
     };
     // A standard output that is closed ends nobody's transfer.
     let _ = output::print(&(text + "\n"));
@@ -260,8 +259,7 @@ pub(crate) fn get(asked: &Get, registry: Registry, arguments: &[String]) -> Resu
     drop(progress);
     let got = got.map_err(|error| failure(error, &interrupt))?;
     let took = begin.elapsed().as_secs_f64();
-    let transfer = Transfer { path, length: got.length, resumed: got.resumed, sha256: got.sha256 };
-    let text = if asked.json { transfer.json(Some(took)) } else { transfer.took(took) };
+    let text = if asked.json { said::json(&got, Some(took)) } else { said::timed(&got, took) };
     output::print(&(text + "\n"))
 }
 
@@ -302,9 +300,8 @@ pub(crate) fn send(asked: &Send, registry: Registry, arguments: &[String]) -> Re
             written = count.get();
             recorder.take(address)
         });
-        let transfer = Transfer { path, length: sent.length, resumed: sent.resumed, sha256: sent.sha256 };
         let row = heard.and_then(|heard| measured::Row::of(options, heard, written));
-        show(&transfer, row.as_ref(), asked.json);
+        show_sent(&sent, row.as_ref(), asked.json);
     }
     Ok(())
 }
@@ -378,11 +375,4 @@ fn wrong_target(text: &str, arguments: &[String]) -> Failure {
         printable(text)
     ))
     .at(Place::argument(arguments, text))
-}
-
-/// A rate and a time for people.
-fn speed(bytes: u64, time: f64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
-    let bps = if time > 0.0 { bytes as f64 * 8.0 / time } else { 0.0 };
-    format!("{}, {}", seconds(time), rate(bps))
 }

@@ -88,8 +88,8 @@ struct Reading {
 }
 
 impl Meter {
-    /// The meter of a scenario's windows, which count from `origin`, and of slots of the length `slot`, which count from the
-    /// beginning of the run. The first slot is the first that does not begin before `origin`.
+    /// A meter of the scenario's windows, and of slots if `slot` is their length. Windows count from `origin`. Slots count from the
+    /// beginning of the run, and those that begin before `origin` are left out.
     pub(crate) fn new(scenario: &Scenario, origin: Time, links: Metered, slot: Option<Span>) -> Self {
         let windows = scenario.windows.clone();
         let mut due: Vec<Time> =

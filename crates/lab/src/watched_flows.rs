@@ -9,7 +9,7 @@ use firstflight_tcp::{Happening, Role, Segment, Snapshot};
 
 use crate::observe::{Observer, Surroundings, Watching};
 
-/// The recorder that tells each flow's events to the flow's observer.
+/// Observes every flow of a population: passes the events of a flow to the observer of that flow.
 pub(crate) struct WatchedFlows {
     mss: u32,
     /// The queues of all links between routers.
@@ -19,8 +19,8 @@ pub(crate) struct WatchedFlows {
 }
 
 impl WatchedFlows {
-    /// The observers of a run with these links between routers, before a flow has arrived. `mss` is the payload of a full
-    /// segment.
+    /// No observer yet: an observer is made when its flow arrives. `mss` is the payload of a full segment in bytes;
+    /// `between_routers` are the links whose queues the recordings have.
     pub(crate) fn new(mss: u32, between_routers: &[LinkId]) -> Self {
         Self { mss, surroundings: Surroundings::new(between_routers, Time::ZERO), flows: BTreeMap::new() }
     }

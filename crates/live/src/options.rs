@@ -241,7 +241,8 @@ impl Options {
         &self.choice
     }
 
-    /// The two ends as a scenario has them, whose path says nothing, for full segments of `mss` bytes of payload.
+    /// The settings of the two ends, as a scenario. Full segments have `mss` bytes of payload. The path of the scenario is a
+    /// placeholder: the real path is unknown here.
     ///
     /// # Errors
     /// Values that exclude each other.

@@ -36,8 +36,8 @@ pub struct Setting {
     /// δ: two gaps are equal if they differ by less than this many millionths; of what, [`Control`] says. The program's
     /// control has none.
     pub tolerance_ppm: u32,
-    /// Two gaps are also equal if they differ by no more than this, which is what clocks may add. IGI counts a gap as
-    /// increased if it exceeds both `g_B` and the source gap by more.
+    /// The error of clocks: two gaps that differ by no more than the slack are equal, whatever the tolerance. IGI counts a gap as
+    /// increased if the gap exceeds both `g_B` and the source gap by more than the slack.
     pub slack: Span,
     /// The most trains that are sent.
     pub most_trains: u16,

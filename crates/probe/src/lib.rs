@@ -5,12 +5,13 @@
 //! socket, timer or randomness. A host sends the [`Train`] of the plan, tells the prober of each departure and of each
 //! arrival at the far end, and asks for the plan again. A simulated host and a host with sockets differ in nothing else.
 //!
-//! - A train whose packets arrive further apart than they left was faster than the bandwidth available. The least gap at
-//!   which they arrive as they left is the *turning point*.
+//! - A train is faster than the bandwidth available if its packets arrive further apart than they left. The *turning point* is
+//!   the least source gap at which packets arrive as far apart as they left.
 //! - *PTR* (packet transmission rate) is the rate at which the train of the turning point arrived.
-//! - *IGI* (initial gap increasing) takes from the capacity what the increased gaps of that train say of other traffic.
+//! - *IGI* (initial gap increasing) is the capacity less the rate of other traffic, which the increased gaps of the train of the
+//!   turning point tell.
 //!
-//! [`Control`] says how the gaps are chosen. docs/probe.md has what the estimates are worth.
+//! [`Control`] says how the source gaps are chosen. docs/probe.md says how accurate the estimates are.
 #![no_std]
 
 mod control;

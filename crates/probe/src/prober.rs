@@ -17,11 +17,11 @@ const MOST_VOIDS: u16 = 2;
 /// A train to send: the first packet at once, each next one `gap` after the one before, start to start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Train {
-    /// Its number, from zero. The same number is the same train.
+    /// The train's number, from zero. Two plans with one number mean one train.
     pub number: u16,
     /// Packets.
     pub packets: u16,
-    /// The gap; zero for back to back.
+    /// The gap between the starts of two packets; zero means back to back.
     pub gap: Span,
 }
 
@@ -44,13 +44,14 @@ pub enum Event {
         /// The packet's place in it.
         packet: u16,
     },
-    /// It became known that a packet of a train arrived.
+    /// The host learned that a packet of a train arrived.
     Arrived {
         /// The train's number.
         train: u16,
         /// The packet's place in it.
         packet: u16,
-        /// When it arrived, by the clock of the far end, or if that is not known when its ACK came. Only differences count.
+        /// When the packet arrived, by the clock of the far end; if the far end tells no time, when the packet's ACK came.
+        /// Only differences of this time count.
         at: Time,
     },
     /// The instant of [`Plan::wake`] has come.
@@ -67,11 +68,11 @@ pub struct Prober {
     longest_rtt: Option<Span>,
     /// The search, once a burst has shown the capacity.
     search: Option<Search>,
-    /// `g_B`.
+    /// The gap of the capacity, Hu and Steenkiste's `g_B`: the time that a packet takes on the bottleneck.
     capacity: Option<Span>,
     /// The trains of the present gap.
     sums: Sums,
-    /// How many they are.
+    /// How many trains of the present gap have been sent.
     repeats: u16,
     voids: u16,
     estimate: Estimate,

@@ -8,6 +8,19 @@ use crate::error::TransferError;
 use crate::hash::{CHUNK, Hash};
 use crate::part::Part;
 
+/// A file that got across.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Transferred {
+    /// The path below the server's folder.
+    pub path: String,
+    /// Bytes of the file.
+    pub length: u64,
+    /// Bytes at the start of the file that the receiver had from an earlier try.
+    pub resumed: u64,
+    /// The SHA-256 of the file, in 64 hexadecimal digits.
+    pub sha256: String,
+}
+
 /// Told of the bytes of the file that are across and of all there are, now and then; `false` ends the transfer.
 pub type Progress<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
 

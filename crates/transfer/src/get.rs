@@ -3,22 +3,11 @@
 use std::io::{Read, Write};
 use std::path::Path;
 
-use crate::copy::{Progress, receive_rest};
+use crate::copy::{Progress, Transferred, receive_rest};
 use crate::error::TransferError;
 use crate::folder::Folder;
 use crate::message::Message;
 use crate::part::Part;
-
-/// A file that came.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Got {
-    /// Bytes of the file.
-    pub length: u64,
-    /// Of them those that were there before.
-    pub resumed: u64,
-    /// Its SHA-256, in hexadecimal digits.
-    pub sha256: String,
-}
 
 /// Fetches the file `path` of the server's folder as `target`, which appears whole or not at all. What came of an earlier try is
 /// not sent again, if it is the start of the server's file. `replaces` says whether an existing file may be replaced.
@@ -31,7 +20,7 @@ pub fn get<S: Read + Write>(
     target: &Path,
     replaces: bool,
     progress: Progress<'_>,
-) -> Result<Got, TransferError> {
+) -> Result<Transferred, TransferError> {
     let no_name = || TransferError::Path(target.display().to_string());
     let name = target.file_name().and_then(|name| name.to_str()).ok_or_else(no_name)?;
     let beside = target.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -65,5 +54,5 @@ pub fn get<S: Read + Write>(
     part.commit()?;
     // The file is there, whether the server hears of it or not.
     let _ = Message::Done { hash: sha256.clone() }.write(&mut peer);
-    Ok(Got { length, resumed: from, sha256 })
+    Ok(Transferred { path: path.to_owned(), length, resumed: from, sha256 })
 }

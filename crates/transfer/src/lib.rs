@@ -16,9 +16,9 @@ mod part;
 mod put;
 mod serve;
 
-pub use copy::Progress;
+pub use copy::{Progress, Transferred};
 pub use error::TransferError;
 pub use folder::Folder;
-pub use get::{Got, get};
-pub use put::{Sent, put};
-pub use serve::{Served, Way, serve};
+pub use get::get;
+pub use put::put;
+pub use serve::{Way, serve};

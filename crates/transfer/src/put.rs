@@ -4,21 +4,10 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use crate::copy::{Progress, Rest, send_rest};
+use crate::copy::{Progress, Rest, Transferred, send_rest};
 use crate::error::TransferError;
 use crate::hash::Hash;
 use crate::message::Message;
-
-/// A file that the receiver has.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Sent {
-    /// Bytes of the file.
-    pub length: u64,
-    /// Of them those that the receiver had before.
-    pub resumed: u64,
-    /// Its SHA-256, in hexadecimal digits.
-    pub sha256: String,
-}
 
 /// Sends the file at `source` as `path` below the server's folder. A first connection asks what the server has of an earlier try; if
 /// that is the start of the file, a second one brings the rest, and otherwise all. So the connection with the file has nothing to wait
@@ -31,7 +20,7 @@ pub fn put<S: Read + Write>(
     source: &Path,
     path: &str,
     progress: Progress<'_>,
-) -> Result<Sent, TransferError> {
+) -> Result<Transferred, TransferError> {
     let (mut file, length) = open(source)?;
     let (from, mut hash) = {
         let mut peer = connect()?;
@@ -55,7 +44,9 @@ pub fn put<S: Read + Write>(
     let sha256 = hash.text();
     Message::End { hash: sha256.clone() }.write(&mut peer)?;
     match Message::read(&mut peer)? {
-        Some(Message::Done { hash }) if hash == sha256 => Ok(Sent { length, resumed: from, sha256 }),
+        Some(Message::Done { hash }) if hash == sha256 => {
+            Ok(Transferred { path: path.to_owned(), length, resumed: from, sha256 })
+        }
         Some(other) => Err(other.instead_of("DONE")),
         None => Err(TransferError::Silent),
     }

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::path::Path;
 
-use crate::copy::{Progress, Rest, receive_rest, send_rest};
+use crate::copy::{Progress, Rest, Transferred, receive_rest, send_rest};
 use crate::error::TransferError;
 use crate::folder::Folder;
 use crate::message::Message;
@@ -22,19 +22,6 @@ pub enum Way {
     },
 }
 
-/// A file that got across.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Served {
-    /// The path below the folder.
-    pub path: String,
-    /// Bytes of the file.
-    pub length: u64,
-    /// Of them those that the receiver had before.
-    pub resumed: u64,
-    /// Its SHA-256, in hexadecimal digits.
-    pub sha256: String,
-}
-
 /// Bytes of a file that cannot be kept that are still read, so that its sender hears why.
 const DRAINED: u64 = 64 << 20;
 
@@ -47,7 +34,7 @@ pub fn serve<S: Read + Write>(
     folder: &Folder,
     way: Way,
     progress: Progress<'_>,
-) -> Result<Option<Served>, TransferError> {
+) -> Result<Option<Transferred>, TransferError> {
     let served = match (Message::read(peer), way) {
         (Ok(None), _) => return Ok(None),
         (Ok(Some(Message::Get { path, have, hash })), Way::Send) => {
@@ -87,7 +74,7 @@ fn send<S: Read + Write>(
     path: &str,
     (have, theirs): (u64, &str),
     progress: Progress<'_>,
-) -> Result<Served, TransferError> {
+) -> Result<Transferred, TransferError> {
     let mut file = folder.file(path)?;
     let shown = Path::new(path);
     let length = file.metadata().map_err(TransferError::at(shown))?.len();
@@ -107,7 +94,7 @@ fn send<S: Read + Write>(
         Some(other) => return Err(other.instead_of("DONE")),
         None => return Err(TransferError::Silent),
     }
-    Ok(Served { path: path.to_owned(), length, resumed: from, sha256 })
+    Ok(Transferred { path: path.to_owned(), length, resumed: from, sha256 })
 }
 
 /// What there is of a file of `length` bytes.
@@ -133,11 +120,11 @@ fn receive<S: Read + Write>(
     rest: Rest,
     replaces: bool,
     progress: Progress<'_>,
-) -> Result<Served, TransferError> {
+) -> Result<Transferred, TransferError> {
     let Rest { from, length } = rest;
     let received = receive_whole(peer, folder, path, rest, replaces, progress);
     let Err(error) = received else {
-        return received.map(|sha256| Served { path: path.to_owned(), length, resumed: from, sha256 });
+        return received.map(|sha256| Transferred { path: path.to_owned(), length, resumed: from, sha256 });
     };
     if !matches!(
         error,

@@ -10,10 +10,7 @@ use firstflight_compare::{Overheard, overhear};
 use firstflight_live::{Options, Traces};
 use firstflight_measure::{Goal, Measured, ideal, row};
 use firstflight_report::Record;
-use firstflight_report::human::{count, seconds, significant};
 use serde_json::Value;
-
-use super::speed;
 
 /// Bytes of the headers of IP and TCP, for the bytes of the ideal, which a transfer has not.
 const HEADERS: u64 = 40;
@@ -101,16 +98,8 @@ impl Read for Lines {
     }
 }
 
-/// A file that got across.
-pub(super) struct Transfer {
-    pub(super) path: String,
-    pub(super) length: u64,
-    pub(super) resumed: u64,
-    pub(super) sha256: String,
-}
-
 /// The row of a transfer.
-pub(super) struct Row(Record);
+pub(super) struct Row(pub(super) Record);
 
 impl Row {
     /// The row that the sender's trace gives; `None` if the trace says nothing. `written` are all the bytes that the sender wrote.
@@ -138,52 +127,5 @@ impl Row {
 
     pub(super) fn json(&self) -> String {
         Value::Object(self.0.clone()).to_string()
-    }
-}
-
-impl Transfer {
-    pub(super) fn json(&self, took: Option<f64>) -> String {
-        let Self { path, length, resumed, sha256 } = self;
-        let mut fields =
-            serde_json::json!({"path": path, "bytes": length, "resumed_bytes": resumed, "sha256": sha256});
-        if let (Some(took), Some(fields)) = (took, fields.as_object_mut()) {
-            fields.insert("time_s".to_owned(), took.into());
-        }
-        fields.to_string()
-    }
-
-    /// A line for people: what got across, how long it took, and how it started.
-    pub(super) fn text(&self, row: Option<&Row>) -> String {
-        let Some(Row(fields)) = row else { return self.whole() };
-        let number = |field: &str| fields.get(field).and_then(Value::as_f64);
-        let text = |field: &str| fields.get(field).and_then(Value::as_str).unwrap_or_default();
-        let took = number("fct_s")
-            .map_or_else(String::new, |took| format!(", {}", speed(self.length - self.resumed, took)));
-        let exit = match (text("exit_cause"), number("exit_time_s"), number("exit_cwnd_packets")) {
-            ("none", ..) => "start-up did not end".to_owned(),
-            (cause, Some(at), Some(window)) => {
-                format!("start-up left by {cause} after {} with {} packets", seconds(at), significant(window))
-            }
-            (cause, ..) => format!("start-up left by {cause}"),
-        };
-        let counted = |field: &str| fields.get(field).and_then(Value::as_u64).map_or_else(String::new, count);
-        format!(
-            "{}{took}\n  {}: {exit}; {} of {} packets lost",
-            self.whole(),
-            text("scheme"),
-            counted("packets_lost"),
-            counted("packets_sent"),
-        )
-    }
-
-    pub(super) fn took(&self, took: f64) -> String {
-        format!("{}, {}", self.whole(), speed(self.length - self.resumed, took))
-    }
-
-    fn whole(&self) -> String {
-        let Self { path, length, resumed, sha256 } = self;
-        let path = firstflight_report::human::printable(path);
-        let before = if *resumed > 0 { format!(" ({} were there)", count(*resumed)) } else { String::new() };
-        format!("{path}: {} bytes{before}, SHA-256 {}", count(*length), sha256.get(..16).unwrap_or(sha256))
     }
 }

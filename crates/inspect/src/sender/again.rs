@@ -75,28 +75,29 @@ impl Sender {
         }
     }
 
-    /// Whether what passes at `at` can be an answer to what came to light at `since`: that takes a round trip; a
-    /// tenth of it is left for jitter.
+    /// Whether a packet that passes at `at` can answer what the sender learned at `since`. An answer takes a round trip; the bound is
+    /// nine tenths of a round trip, for jitter.
     pub(super) fn answers(&self, at: u64, since: u64) -> bool {
         let round_trip = self.rtt.least().into_iter().chain(self.setting.handshake).min().unwrap_or(0);
         at.saturating_sub(since) >= round_trip - round_trip / 10
     }
 
-    /// Sooner than this after it passed, nothing is sent again: that takes a round trip; an eighth of it is left for jitter.
+    /// The least time from a packet to its retransmission. A retransmission takes a round trip; the bound is seven eighths of a
+    /// round trip, for jitter.
     pub(super) fn soon(&self) -> u64 {
         let round_trip = self.rtt.least().into_iter().chain(self.setting.handshake).min().unwrap_or(0);
         round_trip - round_trip / 8
     }
 
-    /// Whether most of what was sent again came too soon for that: then the capture has it twice, and nothing tells the copies
-    /// from what was sent again.
+    /// Whether the capture has packets twice. Most repeated segments then came sooner than a retransmission can ([`Self::soon`]),
+    /// and copies and retransmissions cannot be told apart.
     pub(crate) fn has_copies(&self) -> bool {
         self.counts.too_soon >= 4 && 2 * self.counts.too_soon >= self.counts.resent_segments
             || self.is_all_twice()
     }
 
-    /// Whether acknowledgements came, and no round trip of data is known because nearly all that was sent passed again: what a host sends again leaves the rest to
-    /// measure a round trip by.
+    /// Whether the capture has nearly every data segment twice, so that no round trip of data can be told although
+    /// acknowledgements came. A capture of a host that retransmits has segments that passed once, which give round trips.
     pub(crate) fn is_all_twice(&self) -> bool {
         let counts = &self.counts;
         let first = counts.data_segments.saturating_sub(counts.resent_segments);

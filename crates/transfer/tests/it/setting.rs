@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
-use firstflight_transfer::{Folder, Served, TransferError, Way, serve};
+use firstflight_transfer::{Folder, TransferError, Transferred, Way, serve};
 
 /// A folder that goes with its guard.
 pub(crate) struct Place(pub(crate) PathBuf);
@@ -64,7 +64,7 @@ pub(crate) fn always(_: u64, _: u64) -> bool {
 pub(crate) fn server(
     folder: &Path,
     way: Way,
-) -> (SocketAddr, JoinHandle<Result<Option<Served>, TransferError>>) {
+) -> (SocketAddr, JoinHandle<Result<Option<Transferred>, TransferError>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
     let folder = Folder::open(folder).expect("a folder");

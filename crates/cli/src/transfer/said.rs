@@ -1,0 +1,51 @@
+//! A transfer in words and as JSON.
+
+use firstflight_report::human::{count, printable, rate, seconds, significant};
+use firstflight_transfer::Transferred;
+use serde_json::Value;
+
+use super::measured::Row;
+
+/// What got across, as JSON; `took` is the time of the transfer in seconds, where it is known.
+pub(super) fn json(file: &Transferred, took: Option<f64>) -> String {
+    let Transferred { path, length, resumed, sha256 } = file;
+    let mut fields =
+        serde_json::json!({"path": path, "bytes": length, "resumed_bytes": resumed, "sha256": sha256});
+    if let (Some(took), Some(fields)) = (took, fields.as_object_mut()) {
+        fields.insert("time_s".to_owned(), took.into());
+    }
+    fields.to_string()
+}
+
+/// What got across.
+pub(super) fn whole(file: &Transferred) -> String {
+    let Transferred { path, length, resumed, sha256 } = file;
+    let before = if *resumed > 0 { format!(" ({} were there)", count(*resumed)) } else { String::new() };
+    let hash = sha256.get(..16).unwrap_or(sha256);
+    format!("{}: {} bytes{before}, SHA-256 {hash}", printable(path), count(*length))
+}
+
+/// What got across, and how fast.
+pub(super) fn timed(file: &Transferred, took: f64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
+    let bits = (file.length - file.resumed) as f64 * 8.0;
+    let bps = if took > 0.0 { bits / took } else { 0.0 };
+    format!("{}, {}, {}", whole(file), seconds(took), rate(bps))
+}
+
+/// What got across, how fast, and how the sender started.
+pub(super) fn started(file: &Transferred, Row(fields): &Row) -> String {
+    let number = |field: &str| fields.get(field).and_then(Value::as_f64);
+    let text = |field: &str| fields.get(field).and_then(Value::as_str).unwrap_or_default();
+    let counted = |field: &str| fields.get(field).and_then(Value::as_u64).map_or_else(String::new, count);
+    let first = number("fct_s").map_or_else(|| whole(file), |took| timed(file, took));
+    let exit = match (text("exit_cause"), number("exit_time_s"), number("exit_cwnd_packets")) {
+        ("none", ..) => "start-up did not end".to_owned(),
+        (cause, Some(at), Some(window)) => {
+            format!("start-up left by {cause} after {} with {} packets", seconds(at), significant(window))
+        }
+        (cause, ..) => format!("start-up left by {cause}"),
+    };
+    let (lost, sent) = (counted("packets_lost"), counted("packets_sent"));
+    format!("{first}\n  {}: {exit}; {lost} of {sent} packets lost", text("scheme"))
+}
