@@ -10,6 +10,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
 #include "settings.h"
 
 char _license[] SEC("license") = "Dual MIT/GPL";
@@ -171,6 +172,17 @@ static __always_inline struct inet_connection_sock *icsk(struct sock *sk)
 	return (struct inet_connection_sock *)sk;
 }
 
+/*
+ * Whether the packets of a socket are of IPv4. A socket of a server that listens at `::` is one of IPv6 for a client of IPv4 too; its peer
+ * then has an IPv4-mapped address, ::ffff:a.b.c.d.
+ */
+static __always_inline bool is_ipv4(const struct sock *sk)
+{
+	const __be32 *peer = sk->__sk_common.skc_v6_daddr.in6_u.u6_addr32;
+
+	return sk->__sk_common.skc_family == AF_INET || (!peer[0] && !peer[1] && peer[2] == bpf_htonl(0xffff));
+}
+
 static __always_inline u32 packets_in_flight(const struct tcp_sock *tp)
 {
 	return tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
@@ -192,7 +204,7 @@ static __always_inline void start_reading(struct sock *sk, struct reader *r)
 static __always_inline void look(struct sock *sk, struct facts *f, const struct reader *r)
 {
 	const struct tcp_sock *tp = tcp(sk);
-	u32 headers = tp->tcp_header_len + (sk->__sk_common.skc_family == AF_INET ? 20 : 40);
+	u32 headers = tp->tcp_header_len + (is_ipv4(sk) ? 20 : 40);
 
 	__builtin_memset(f, 0, sizeof(*f));
 	f->now_us = tp->tcp_mstamp;

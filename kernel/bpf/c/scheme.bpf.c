@@ -12,7 +12,7 @@
 #include "reader.h"
 
 #ifdef REMEMBERS
-/* What earlier connections found, by destination; an address of IPv4 is in the last word. */
+/* What earlier connections found, by destination; an address of IPv4 is in the last word, also of a socket of IPv6 (is_ipv4). */
 struct destination {
 	u32 address[4];
 };
@@ -35,7 +35,7 @@ static __always_inline void remember(struct sock *sk, struct facts *f)
 	struct destination to = {};
 	struct saved *found;
 
-	if (sk->__sk_common.skc_family == AF_INET)
+	if (is_ipv4(sk))
 		to.address[3] = sk->__sk_common.skc_daddr;
 	else
 		for (int i = 0; i < 4; i++)

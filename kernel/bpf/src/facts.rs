@@ -323,10 +323,13 @@ impl Facts {
         u32::try_from(bytes.packets(Bytes::new(u64::from(self.mss)))).unwrap_or(u32::MAX).max(1)
     }
 
-    /// A rate of IP bits as one of payload bytes: Linux counts payload against the rate.
+    /// A rate of IP bits as one of payload bytes, which Linux counts against the rate. The least is one byte a second, for Linux takes
+    /// zero for no pacing.
     #[inline(always)]
     fn payload_rate(&self, rate: Rate) -> u64 {
-        rate.bps() / 8 / u64::from(self.wire.max(1)) * u64::from(self.mss)
+        let (bytes, wire, mss) = (rate.bps() / 8, u64::from(self.wire.max(1)), u64::from(self.mss));
+        // The product of all bytes and the payload may not fit 64 bits.
+        (bytes / wire * mss + bytes % wire * mss / wire).max(1)
     }
 
     /// What a plan is for a kernel. `left` packets of the plan's train have not left yet.
@@ -394,5 +397,21 @@ impl Told {
             Step::Stay => self.over = 0,
         }
         self.over == 0
+    }
+}
+
+// Tested as a part of `kernel/parity`: the crate of BPF programs has no tests.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_of_ip_bits_is_the_share_of_payload_in_bytes_and_never_nothing() {
+        let facts = Facts { mss: 1448, wire: 1500, ..Facts::default() };
+        let payload = |bps| facts.payload_rate(Rate::from_bps(bps));
+        assert_eq!(payload(1_000_000), 120_666);
+        assert_eq!(payload(8_000), 965);
+        assert_eq!(payload(1), 1);
+        assert_eq!(payload(u64::MAX), (u128::from(u64::MAX / 8) * 1448 / 1500) as u64);
     }
 }

@@ -268,6 +268,33 @@ fn every_scheme_that_loads_carries_two_megabytes_and_is_gone_after() {
     assert!(count >= 9, "{count} schemes ran");
 }
 
+/// A server that listens at `::` has sockets of IPv6 for its clients of IPv4. Their packets have IPv4 headers.
+#[test]
+fn a_server_of_both_families_tells_schemes_how_long_packets_of_ipv4_are() {
+    let name = "a_server_of_both_families_tells_schemes_how_long_packets_of_ipv4_are";
+    if !can_run(name, &["iperf3"]) {
+        return;
+    }
+    let traces = folder("kernel-both-families").join("traces");
+    let run =
+        ["run", "slow-start", "--name", "ff_test_both", "--trace", text(&traces), "--sender", "b", "--json"];
+    let ends = ["--", "iperf3", "-c", "{B}", "-R", "-n", "300K", "--", "iperf3", "-s", "-1"];
+    let output = said(&[&run[..], &["--rate", "20mbit", "--rtt", "20ms"], &ends].concat());
+    let lengths: Vec<u64> = [1, 2]
+        .into_iter()
+        .filter_map(|number| std::fs::read_to_string(traces.join(format!("{number}.jsonl"))).ok())
+        .filter_map(|trace| {
+            let told = trace.lines().find(|line| line.contains("\"event\":\"told\""))?.to_owned();
+            serde_json::from_str::<Value>(&told).ok()?["path"]["wire"].as_u64()
+        })
+        .collect();
+    assert!(
+        !lengths.is_empty() && lengths.iter().all(|wire| *wire == 1500),
+        "{lengths:?}: {}",
+        stderr(&output)
+    );
+}
+
 #[test]
 fn a_run_writes_traces_that_the_native_schemes_decide_the_same_on() {
     if !can_run("a_run_writes_traces_that_the_native_schemes_decide_the_same_on", &["iperf3"]) {
