@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
-use firstflight_report::prose;
+use firstflight_report::{Record, csv, json, prose};
 use terminal_size::{Width, terminal_size_of};
 
 use crate::excerpt;
@@ -30,6 +30,20 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// Prints records for programs, where those were asked for: as JSON, an object a line, or as CSV. Returns whether it did.
+pub(crate) fn print_records(records: &[Record], json: bool, csv: bool) -> Result<bool, Failure> {
+    let mut bytes = Vec::new();
+    if json {
+        json::write_lines(&mut bytes, records).map_err(Failure::write)?;
+    } else if csv {
+        bytes = csv::to_bytes(records).map_err(Failure::write)?;
+    } else {
+        return Ok(false);
+    }
+    print_bytes(&bytes)?;
+    Ok(true)
 }
 
 /// Says `text` on standard error, broken between words where the terminal ends, as far as that is possible: there is nowhere

@@ -5,9 +5,7 @@ use firstflight_lab::{
     population_references, populations,
 };
 use firstflight_measure::{PopulationResult, Reference, population_verdict, rank_populations};
-use firstflight_report::{
-    Record, Rows, TableStyle, csv, json, parquet, prose, records, table, windows_table,
-};
+use firstflight_report::{Record, Rows, TableStyle, parquet, prose, records, table, windows_table};
 use firstflight_scenario::{CastError, Scenario, SchemeChoice, is_named};
 
 use crate::args::{OutputOptions, RunOptions};
@@ -153,13 +151,8 @@ fn to_stdout(
     shown: &[Record],
     (to, style): (&OutputOptions, &TableStyle),
 ) -> Result<(), Failure> {
-    if to.json {
-        let mut lines = Vec::new();
-        json::write_lines(&mut lines, shown).map_err(Failure::write)?;
-        return output::print_bytes(&lines);
-    }
-    if to.csv {
-        return output::print_bytes(&csv::to_bytes(shown).map_err(Failure::write)?);
+    if output::print_records(shown, to.json, to.csv)? {
+        return Ok(());
     }
     let title = prose::fold(&format!("{}\n\n", scenario.describe()), style.width, 0);
     let flows = scenario.population.as_ref().map_or(0, |population| population.flows);

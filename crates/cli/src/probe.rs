@@ -3,9 +3,7 @@
 use firstflight::registry::Registry;
 use firstflight_lab::{How, RunError, probe};
 use firstflight_measure::{ProbeResult, ProbeRow};
-use firstflight_report::{
-    Record, Rows, TableStyle, check_writable, csv, json, parquet, probed, prose, records, table,
-};
+use firstflight_report::{Record, Rows, TableStyle, check_writable, parquet, probed, prose, records, table};
 use firstflight_scenario::keys::{Heading, key};
 use firstflight_scenario::{ByName, Scenario};
 
@@ -166,13 +164,8 @@ fn to_stdout(
     shown: &[Record],
     (runs, to, style): (&RunOptions, &OutputOptions, &TableStyle),
 ) -> Result<(), Failure> {
-    if to.json {
-        let mut lines = Vec::new();
-        json::write_lines(&mut lines, shown).map_err(Failure::write)?;
-        return output::print_bytes(&lines);
-    }
-    if to.csv {
-        return output::print_bytes(&csv::to_bytes(shown).map_err(Failure::write)?);
+    if output::print_records(shown, to.json, to.csv)? {
+        return Ok(());
     }
     let mut text = prose::fold(&format!("{}\n\n", scenario.describe()), style.width, 0);
     // One probing is its trains, too.

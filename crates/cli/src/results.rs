@@ -5,8 +5,7 @@ use std::path::Path;
 use firstflight_measure::{Reference, SchemeResult, VERSION, ideal};
 use firstflight_report::svg::figure::{self, Frame};
 use firstflight_report::{
-    Record, Report, Subject, TableStyle, csv, html, json, parquet, prose, records, table, windows_table,
-    write_whole,
+    Record, Report, Subject, TableStyle, html, parquet, prose, records, table, windows_table, write_whole,
 };
 use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
 use serde_json::Value;
@@ -83,13 +82,8 @@ impl<'a> Results<'a> {
     }
 
     fn to_stdout(&self, to: &OutputOptions, records: &[Record], style: &TableStyle) -> Result<(), Failure> {
-        if to.json {
-            let mut lines = Vec::new();
-            json::write_lines(&mut lines, records).map_err(Failure::write)?;
-            return output::print_bytes(&lines);
-        }
-        if to.csv {
-            return output::print_bytes(&csv::to_bytes(records).map_err(Failure::write)?);
+        if output::print_records(records, to.json, to.csv)? {
+            return Ok(());
         }
         let title = prose::fold(&format!("{}\n\n", self.scenario.describe()), style.width, 0);
         let windows = windows_table(records, style.width);

@@ -7,7 +7,7 @@ use firstflight::registry::Registry;
 use firstflight_lab::score::{Group, Judged, distributions, score as judge};
 use firstflight_measure::VERSION;
 use firstflight_report::html::scored::{self, Scored};
-use firstflight_report::{csv, human, json, part, score as report, write_whole};
+use firstflight_report::{human, part, score as report, write_whole};
 
 use crate::args::Score;
 use crate::failure::{Failure, Place};
@@ -100,13 +100,8 @@ fn print(
     missing: usize,
     arguments: &[String],
 ) -> Result<(), Failure> {
-    if command.json {
-        let mut lines = Vec::new();
-        json::write_lines(&mut lines, &report::records(groups)).map_err(Failure::write)?;
-        return output::print_bytes(&lines);
-    }
-    if command.csv {
-        return output::print_bytes(&csv::to_bytes(&report::records(groups)).map_err(Failure::write)?);
+    if output::print_records(&report::records(groups), command.json, command.csv)? {
+        return Ok(());
     }
     let fields = report::fields(groups);
     let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
