@@ -91,7 +91,7 @@ fn a_file_comes_by_each_scheme_with_the_fields_of_a_race() {
     std::thread::sleep(Duration::from_millis(500));
     let rows = server.end();
     assert_eq!(
-        rows.iter().map(|row| row["scheme"].as_str().unwrap()).collect::<Vec<_>>(),
+        rows.iter().map(|row| row["scheme"].as_str().expect("a name")).collect::<Vec<_>>(),
         ["slow-start", "paced"]
     );
     for row in rows {

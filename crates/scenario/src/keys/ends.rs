@@ -194,7 +194,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "inflight-limit",
         kind: Kind::Word(&words::INFLIGHT_LIMIT_NAMES),
-        placeholder: "WHOSE",
+        placeholder: "RULE",
         help: "Limit of the flight beside the windows: none, or FreeBSD's net.inet.tcp.inflight, the measured bandwidth times the round trip",
         default: Some("none"),
         examples: &["freebsd"],
@@ -271,7 +271,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "host-cpu",
         kind: Kind::Word(&words::HOST_CPU_NAMES),
-        placeholder: "WHAT",
+        placeholder: "MODEL",
         help: "What a host's CPU takes time for: nothing, or a list of packets walked for SACK blocks and for what arrives out of order",
         default: Some("none"),
         examples: &["list"],
