@@ -412,6 +412,6 @@ mod tests {
         assert_eq!(payload(1_000_000), 120_666);
         assert_eq!(payload(8_000), 965);
         assert_eq!(payload(1), 1);
-        assert_eq!(payload(u64::MAX), (u128::from(u64::MAX / 8) * 1448 / 1500) as u64);
+        assert_eq!(u128::from(payload(u64::MAX)), u128::from(u64::MAX / 8) * 1448 / 1500);
     }
 }
