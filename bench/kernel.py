@@ -7,7 +7,8 @@ bench/kernel.py FIRSTFLIGHT [--runs N] [--only SCHEME,...] [--seconds S]
 - CPU: seconds of user and system for a gigabyte through `firstflight emulate`, all processes of a run, over those of the kernel's reno
   at the same rate and pacing. The path is faster than the pacing and drops nothing, so that slow-start stays in start-up all along;
   a scheme that leaves by its own rule is reno from there on.
-- Nanoseconds an ACK: the run time of the scheme's `cong_control` by the kernel's own statistics (kernel.bpf_stats_enabled).
+- Nanoseconds an ACK: the run time of the scheme's `cong_control`, or of the policy's `pkts_acked` and `cong_avoid`, by the kernel's own
+  statistics (kernel.bpf_stats_enabled).
 
 Nothing else should run beside it. A void run is repeated up to three times."""
 
@@ -68,9 +69,9 @@ def transfer(program, control, seconds):
 
 
 def programs():
-    """Run time in nanoseconds and runs of every `cong_control` of ours, by program."""
+    """Run time in nanoseconds and runs of every program of ours that the kernel calls with an ACK, by program."""
     said = subprocess.run(["bpftool", "-j", "prog", "show"], capture_output=True, text=True, check=True).stdout
-    ours = [one for one in json.loads(said) if one.get("name") == "ff_cong_control"]
+    ours = [one for one in json.loads(said) if one.get("name") in ("ff_cong_control", "ff_pkts_acked", "ff_cong_avoid")]
     return {one["id"]: (one.get("run_time_ns", 0), one.get("run_cnt", 0)) for one in ours}
 
 
@@ -118,7 +119,7 @@ def main():
             transfer(options.program, "ff_bench", options.seconds)
             own = [figures for number, figures in programs().items() if number not in before]
             unload(kept)
-            spent, count = (sum(column) for column in zip(*own))
+            spent, count = sum(time for time, _ in own), max((runs for _, runs in own), default=0)
             acks[scheme] = spent / count if count else float("nan"), count
     finally:
         with open(STATS, "w", encoding="ascii") as file:
