@@ -5,8 +5,8 @@ bench/kernel.py FIRSTFLIGHT [--runs N] [--only SCHEME,...] [--seconds S]
 
 - Load: from the start of the process to the line that says the scheme is registered.
 - CPU: seconds of user and system for a gigabyte through `firstflight emulate`, all processes of a run, over those of the kernel's reno
-  at the same rate and pacing. The path is faster than the pacing and drops nothing, so that slow-start stays in start-up all along;
-  a scheme that leaves by its own rule is reno from there on.
+  at the same rate and pacing; MB is what a run carried. The path is faster than the pacing and drops nothing, so that slow-start stays in
+  start-up all along; a scheme that leaves by its own rule is reno from there on.
 - Nanoseconds an ACK: the run time of the scheme's `cong_control`, or of the policy's `pkts_acked` and `cong_avoid`, by the kernel's own
   statistics (kernel.bpf_stats_enabled).
 
@@ -23,6 +23,8 @@ import sys
 import time
 
 PATH = "--rate 200mbit --rtt 40ms --queue 2bdp"
+# A train leaves whole only out of a buffer that holds it.
+BUFFER = "sysctl -qw net.ipv4.tcp_wmem='4096 4194304 33554432'"
 STATS = "/proc/sys/kernel/bpf_stats_enabled"
 
 
@@ -55,8 +57,8 @@ def transfer(program, control, seconds):
     """CPU seconds and gigabytes of one run, and the run's result."""
     for _ in range(4):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        client = f"iperf3 -c {{B}} -t {seconds} -i 0 -C {control} --fq-rate 100M"
-        words = [program, "emulate", *PATH.split(), "--json", "--", *client.split(), "--", "iperf3", "-s", "-1"]
+        client = f"{BUFFER}; exec iperf3 -c {{B}} -t {seconds} -i 0 -C {control} --fq-rate 100M"
+        words = [program, "emulate", *PATH.split(), "--json", "--", "sh", "-c", client, "--", "iperf3", "-s", "-1"]
         done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         if not done.stdout:
@@ -89,7 +91,7 @@ def main():
         sys.exit(said.stderr)
     schemes = said.stdout.rsplit("Can be loaded: ", 1)[1].replace("\n", " ").strip().split(", ")
     schemes = [one.strip() for one in schemes if not options.only or one.strip() in options.only.split(",")]
-    loads, costs, acks, refused = {}, {"reno": []}, {}, []
+    loads, costs, amounts, acks, refused = {}, {}, {}, {}, []
     for scheme in schemes:
         for _ in range(options.runs):
             kept, took = load(options.program, scheme, "ff_bench")
@@ -108,6 +110,7 @@ def main():
                 cpu, gigabytes, _ = transfer(options.program, "ff_bench", options.seconds)
                 unload(kept)
             costs.setdefault(control, []).append(cpu / gigabytes)
+            amounts.setdefault(control, []).append(gigabytes)
     with open(STATS, encoding="ascii") as file:
         were = file.read()
     try:
@@ -126,13 +129,14 @@ def main():
             file.write(were)
     reno = statistics.median(costs["reno"])
     print(f"kernel {os.uname().release}, load {os.getloadavg()[0]:.1f}, medians of {options.runs} interleaved runs")
-    print(f"{'':18}{'load, ms':>10}{'CPU s/GB':>10}{'of reno':>10}{'ns an ACK':>11}{'ACKs':>8}")
-    print(f"{'reno':18}{'-':>10}{reno:10.2f}{1:10.3f}{'-':>11}{'-':>8}")
+    print(f"{'':18}{'load, ms':>10}{'MB':>8}{'CPU s/GB':>10}{'of reno':>10}{'ns an ACK':>11}{'ACKs':>8}")
+    sent = {control: 1000 * statistics.median(amounts[control]) for control in amounts}
+    print(f"{'reno':18}{'-':>10}{sent['reno']:8.1f}{reno:10.2f}{1:10.3f}{'-':>11}{'-':>8}")
     for scheme in schemes:
         median = statistics.median(costs[scheme])
         nanos, count = acks[scheme]
         ms = 1000 * statistics.median(loads[scheme])
-        print(f"{scheme:18}{ms:10.1f}{median:10.2f}{median / reno:10.3f}{nanos:11.0f}{count:8}")
+        print(f"{scheme:18}{ms:10.1f}{sent[scheme]:8.1f}{median:10.2f}{median / reno:10.3f}{nanos:11.0f}{count:8}")
     for scheme in refused:
         print(f"{scheme:18}refused by this kernel")
 

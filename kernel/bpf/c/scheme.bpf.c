@@ -51,9 +51,11 @@ static __always_inline void remember(struct sock *sk, struct facts *f)
 static __always_inline void obey(struct sock *sk, struct held *h)
 {
 	const struct told *t = &h->told;
+	u64 most = sk->sk_max_pacing_rate;
 
 	take(sk, h);
-	sk->sk_pacing_rate = t->rate;
+	/* The program's own limit (SO_MAX_PACING_RATE) holds in start-up too. */
+	sk->sk_pacing_rate = t->rate < most ? t->rate : most;
 	if (t->rate != NO_PACING && !t->over && sk->sk_pacing_status == SK_PACING_NONE) {
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 		h->reader.paces = 1;

@@ -268,6 +268,22 @@ fn every_scheme_that_loads_carries_two_megabytes_and_is_gone_after() {
     assert!(count >= 9, "{count} schemes ran");
 }
 
+/// `--fq-rate` is SO_MAX_PACING_RATE.
+#[test]
+fn a_programs_own_limit_on_its_rate_holds_in_start_up() {
+    if !can_run("a_programs_own_limit_on_its_rate_holds_in_start_up", &["iperf3"]) {
+        return;
+    }
+    let run = ["run", "slow-start", "--name", "ff_test_limit", "--json"];
+    let path = ["--rate", "100mbit", "--rtt", "40ms", "--queue", "1000p"];
+    let ends = ["--", "iperf3", "-c", "{B}", "-n", "4M", "--fq-rate", "20M", "--", "iperf3", "-s", "-1"];
+    let output = said(&[&run[..], &path, &ends].concat());
+    let result: Value = serde_json::from_str(&stdout(&output)).expect("a result");
+    let busiest = result["forward"]["busiest_second_bps"].as_f64().expect("a rate");
+    // The kernel paces bytes of data, and the path counts those of the headers too.
+    assert!((15e6..22e6).contains(&busiest), "{busiest}");
+}
+
 /// A server that listens at `::` has sockets of IPv6 for its clients of IPv4. Their packets have IPv4 headers.
 #[test]
 fn a_server_of_both_families_tells_schemes_how_long_packets_of_ipv4_are() {
