@@ -2,10 +2,11 @@
 # draw the figures of the schemes' pages by the commands that stand there; test: every check; bench: how fast; bench-live: how
 # exact emulated paths are in time, how fast sockets are, and how near to the simulator, to be run alone; kernel: the objects for
 # Linux's TCP brought up to the sources, and the release with `firstflight kernel`; bench-kernel: what they cost, to be run alone, as
-# root; kernel-parity: the native schemes held to 10,000 ACKs of each scheme in the kernel, as root; baseline: instructions per ACK anew,
+# root; kernel-parity: the native schemes held to 10,000 ACKs of each scheme in the kernel, as root; kernel-compat: the
+# schemes in Debian's kernels 6.1 and 6.12, in QEMU; baseline: instructions per ACK anew,
 # bench/instructions.csv and docs/costs.md; papers: every claim of the papers checked, and out/papers.html with their figures.
 .POSIX:
-.PHONY: demo figures test bench bench-live kernel bench-kernel kernel-parity baseline papers clean
+.PHONY: demo figures test bench bench-live kernel bench-kernel kernel-parity kernel-compat baseline papers clean
 .SILENT:
 
 demo:
@@ -47,6 +48,11 @@ kernel-parity:
 	bash kernel/build
 	cargo build --profile quick --locked -p firstflight-cli
 	bash kernel/check --acks 10000 target/quick/firstflight
+
+kernel-compat:
+	bash .ci/tools compat
+	cargo build --profile quick --locked -p firstflight-cli --features kernel
+	bash kernel/compat target/quick/firstflight
 
 baseline:
 	bash .ci/tools

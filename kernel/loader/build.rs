@@ -1,4 +1,4 @@
-//! Puts the objects of `kernel/objects` into the library, one line for each.
+//! Puts the objects of `kernel/objects` into the library, one line for each scheme: its object, and that for kernels before 6.10.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,10 @@ fn main() -> io::Result<()> {
     let mut table = String::from("&[\n");
     for path in objects {
         let scheme = path.file_stem().unwrap_or_default().to_string_lossy();
-        let path = path.to_string_lossy();
-        writeln!(table, "    ({scheme:?}, include_bytes!({path:?})),").map_err(io::Error::other)?;
+        let old = path.with_file_name("6.1").join(path.file_name().unwrap_or_default());
+        let (path, old) = (path.to_string_lossy(), old.to_string_lossy());
+        writeln!(table, "    ({scheme:?}, include_bytes!({path:?}), include_bytes!({old:?})),")
+            .map_err(io::Error::other)?;
     }
     table += "]\n";
     let out = env::var_os("OUT_DIR").map(PathBuf::from).unwrap_or_default();

@@ -11,6 +11,9 @@ pub enum KernelError {
         "the kernel takes congestion controls from root only, or with the capabilities CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"
     )]
     Rights,
+    /// The process may not look at what others loaded.
+    #[error("the kernel shows what is loaded to root only, or with the capability CAP_SYS_ADMIN")]
+    Looking,
     /// The kernel does not describe its types.
     #[error(
         "this kernel has no BTF ({path}), which loading needs: it is built without CONFIG_DEBUG_INFO_BTF"
@@ -27,10 +30,9 @@ pub enum KernelError {
     NoStructOps,
     /// The kernel calls congestion controls in another way.
     #[error(
-        "this kernel calls cong_control with {arguments} arguments: it is older than Linux 6.10, and the objects here are for \
-         6.10 and later"
+        "this kernel calls cong_control with {arguments} arguments; the objects here are for kernels that do so with two or four"
     )]
-    Old {
+    Unknown {
         /// With how many.
         arguments: usize,
     },

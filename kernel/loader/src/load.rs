@@ -1,7 +1,8 @@
 //! Loads one scheme: checks, settings, the verifier, registration.
 //!
 //! The kernel removes a congestion control when the last descriptor of its link is closed and no file keeps the link, so
-//! nothing is left when the process is killed. Sockets that use it keep it until they close.
+//! nothing is left when the process is killed. Sockets that use it keep it until they close. Kernels before 6.10 are given no link: there
+//! the process unregisters it at its end, and a killed one leaves it for [`crate::unload`].
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use firstflight::registry;
 use libbpf_rs::{Link, MapCore, MapType, Object, ObjectBuilder, OpenObject, PrintLevel, RingBufferBuilder};
 
 use crate::error::KernelError;
+use crate::machine::Abi;
 use crate::settings::{NAME_ROOM, SECTION, Settings, put};
 use crate::{machine, names, objects, parameters, pins};
 
@@ -58,6 +60,7 @@ pub struct Order<'a> {
 /// A scheme that the kernel has, as long as this value lives or a file keeps it.
 pub struct Loaded {
     name: String,
+    abi: Abi,
     link: Link,
     object: Object,
 }
@@ -73,7 +76,9 @@ impl fmt::Debug for Loaded {
 /// # Errors
 /// What the machine lacks, a name that cannot be had, a refusal by the verifier.
 pub fn load(order: &Order<'_>) -> Result<Loaded, KernelError> {
-    let object = objects::wanted(order.scheme)?;
+    // What is wrong with the order comes before what the machine lacks.
+    let abi = machine::check();
+    let object = objects::wanted(order.scheme, *abi.as_ref().unwrap_or(&Abi::Linked))?;
     load_object(object, order)
 }
 
@@ -91,7 +96,7 @@ pub fn load_object(object: &[u8], order: &Order<'_>) -> Result<Loaded, KernelErr
         return Err(KernelError::Impossible { scheme: scheme.to_owned(), why: why.to_owned() });
     }
     let numbers = parameters::numbers(scheme, parameters)?;
-    machine::check()?;
+    let abi = machine::check()?;
     let available = names::available()?;
     if available.iter().any(|other| other == name) {
         return Err(KernelError::Taken { name: name.to_owned() });
@@ -119,7 +124,7 @@ pub fn load_object(object: &[u8], order: &Order<'_>) -> Result<Loaded, KernelErr
         link = Some(map.attach_struct_ops().map_err(register)?);
     }
     let link = link.ok_or(KernelError::Foreign)?;
-    Ok(Loaded { name: name.to_owned(), link, object })
+    Ok(Loaded { name: name.to_owned(), abi, link, object })
 }
 
 impl Loaded {
@@ -128,17 +133,22 @@ impl Loaded {
         &self.name
     }
 
-    /// Has a file keep the scheme when this process ends, and says which. [`crate::unload`] removes the file.
+    /// Has a file keep the scheme when this process ends, and says which. [`crate::unload`] removes the file. A kernel before 6.10 needs
+    /// none to keep it.
     ///
     /// # Errors
     /// A file that cannot be made; the scheme is then no longer registered.
-    pub fn pin(mut self) -> Result<PathBuf, KernelError> {
+    pub fn pin(mut self) -> Result<Option<PathBuf>, KernelError> {
+        if self.abi == Abi::Old {
+            self.link.disconnect();
+            return Ok(None);
+        }
         let path = pins::path_for(&self.name)?;
         self.link.pin(&path).map_err(|error| {
             pins::tidy();
             KernelError::system(&path.display(), &root(&error))
         })?;
-        Ok(path)
+        Ok(Some(path))
     }
 
     /// Gives each event to `take` as it is in memory, until `ended` says so; asks it twenty times a second.
@@ -192,8 +202,11 @@ fn configure(open: &mut OpenObject, settings: &Settings) -> Result<(), KernelErr
 /// What libbpf said: the verifier's last lines are in it.
 static SAID: Mutex<String> = Mutex::new(String::new());
 
-/// Has libbpf say what it says to [`SAID`], and not to standard error.
+/// Has libbpf say what it says to [`SAID`], from here on, and not to standard error.
 pub(crate) fn hush() {
+    if let Ok(mut said) = SAID.lock() {
+        said.clear();
+    }
     libbpf_rs::set_print(Some((PrintLevel::Info, listen)));
 }
 
@@ -249,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_refused_without_a_word_of_the_kernel() {
+    fn what_is_no_object_is_refused_without_a_word_of_the_kernel_and_of_a_refusal_before() {
         let order = Order {
             scheme: "hystart",
             parameters: &[],
@@ -260,5 +273,12 @@ mod tests {
         assert!(load_object(b"no ELF", &order).is_err());
         let named = Order { name: "cubic", ..order };
         assert!(matches!(load_object(b"no ELF", &named), Err(KernelError::Name { .. })));
+        // The refusals before are none of the next one's. In one test, for libbpf says everything to one place.
+        hush();
+        listen(PrintLevel::Warn, "-- BEGIN PROG LOAD LOG --\nthe first\n-- END PROG LOAD LOG --\n".to_owned());
+        assert!(SAID.lock().is_ok_and(|said| last_lines(&said) == "the first"), "its own");
+        hush();
+        listen(PrintLevel::Warn, "-- BEGIN PROG LOAD LOG --\nthe second\n-- END PROG LOAD LOG --\n".to_owned());
+        assert!(SAID.lock().is_ok_and(|said| last_lines(&said) == "the second"));
     }
 }

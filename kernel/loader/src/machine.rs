@@ -9,44 +9,66 @@ use libbpf_rs::btf::{Btf, BtfType, ReferencesType as _};
 use crate::error::KernelError;
 
 const BTF: &str = "/sys/kernel/btf/vmlinux";
-/// What the kernel calls `cong_control` with, from Linux 6.10 on: socket, ACK, flag, rate sample.
-const ARGUMENTS: usize = 4;
 const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
 
-/// How this kernel keeps a congestion control of BPF: where in the value of its map the name is.
+/// How a kernel calls a congestion control of BPF, and registers it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Abi {
+    /// From Linux 6.10 on: `cong_control` has a socket, an ACK, a flag and a rate sample. A link registers it, and takes it back when the
+    /// link's last descriptor is closed.
+    Linked,
+    /// Before: `cong_control` has a socket and a rate sample. It stays registered until somebody unregisters it.
+    Old,
+}
+
+/// How this kernel keeps a congestion control of BPF: where in the value of its map things are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     /// The type of the value.
     pub(crate) value_type: u32,
     /// Bytes before the name.
     pub(crate) name: usize,
+    /// Bytes before the state.
+    pub(crate) state: usize,
 }
 
-/// Checks that a scheme can be loaded here.
+/// Checks that a scheme can be loaded here, and says for which ABI.
 ///
 /// # Errors
 /// The first thing that is missing: rights, BTF, `struct_ops`, an ABI that the objects are for.
-pub fn check() -> Result<(), KernelError> {
-    check_rights()?;
+pub fn check() -> Result<Abi, KernelError> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if !may_load(&status) {
+        return Err(KernelError::Rights);
+    }
     let btf = btf(Path::new(BTF))?;
     abi(arguments_of_cong_control(&btf))
 }
 
-/// Checks that the process may load and look at what is loaded.
-pub(crate) fn check_rights() -> Result<(), KernelError> {
+/// Checks that the process may look at what is loaded.
+pub(crate) fn check_looking() -> Result<(), KernelError> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    if may(&status) { Ok(()) } else { Err(KernelError::Rights) }
+    if may_look(&status) { Ok(()) } else { Err(KernelError::Looking) }
 }
 
-/// Whether the capabilities of a `/proc/PID/status` suffice.
-fn may(status: &str) -> bool {
-    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let set = line.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0);
-    let has = |capability: u32| set >> capability & 1 == 1;
+/// Whether the capabilities of a `/proc/PID/status` suffice to load.
+fn may_load(status: &str) -> bool {
+    let has = |capability: u32| capabilities(status) >> capability & 1 == 1;
     has(CAP_NET_ADMIN) && (has(CAP_SYS_ADMIN) || has(CAP_BPF) && has(CAP_PERFMON))
+}
+
+/// Whether they suffice to look: the kernel shows the maps and links of all processes to nobody else, and says so to nobody.
+fn may_look(status: &str) -> bool {
+    capabilities(status) >> CAP_SYS_ADMIN & 1 == 1
+}
+
+/// The effective capabilities of a `/proc/PID/status`, a bit each.
+fn capabilities(status: &str) -> u64 {
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    line.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0)
 }
 
 fn btf(path: &Path) -> Result<Btf<'static>, KernelError> {
@@ -57,12 +79,13 @@ fn btf(path: &Path) -> Result<Btf<'static>, KernelError> {
     Btf::from_path(path).map_err(missing)
 }
 
-/// Whether the objects are for a kernel that calls `cong_control` with so many arguments; `None` of one without `struct_ops`.
-fn abi(arguments: Option<usize>) -> Result<(), KernelError> {
+/// The ABI of a kernel that calls `cong_control` with so many arguments; `None` of one without `struct_ops`.
+fn abi(arguments: Option<usize>) -> Result<Abi, KernelError> {
     match arguments {
         None => Err(KernelError::NoStructOps),
-        Some(ARGUMENTS) => Ok(()),
-        Some(arguments) => Err(KernelError::Old { arguments }),
+        Some(4) => Ok(Abi::Linked),
+        Some(2) => Ok(Abi::Old),
+        Some(arguments) => Err(KernelError::Unknown { arguments }),
     }
 }
 
@@ -79,6 +102,7 @@ fn arguments_of_cong_control(btf: &Btf<'_>) -> Option<usize> {
 /// The value of a map that registers a congestion control, and what it registers.
 const VALUE: &str = "bpf_struct_ops_tcp_congestion_ops";
 const OPS: &str = "tcp_congestion_ops";
+const COMMON: &str = "bpf_struct_ops_common_value";
 
 /// How this kernel keeps names.
 pub(crate) fn layout() -> Result<Layout, KernelError> {
@@ -93,8 +117,11 @@ pub(crate) fn layout() -> Result<Layout, KernelError> {
     };
     let value_type = btf.type_by_name::<Struct<'_>>(VALUE).map(|value| value.type_id().into());
     let name = offset(VALUE, "data").zip(offset(OPS, "name")).map(|(data, name)| data + name);
-    match value_type.zip(name) {
-        Some((value_type, name)) => Ok(Layout { value_type, name }),
+    // Linux 6.7 put what every such value begins with into a struct of its own.
+    let common = || offset(VALUE, "common").zip(offset(COMMON, "state")).map(|(common, state)| common + state);
+    let state = offset(VALUE, "state").or_else(common);
+    match value_type.zip(name).zip(state) {
+        Some(((value_type, name), state)) => Ok(Layout { value_type, name, state }),
         None => Err(KernelError::NoStructOps),
     }
 }
@@ -104,11 +131,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kernel_is_refused_by_how_it_calls_cong_control() {
-        assert!(abi(Some(4)).is_ok());
+    fn a_kernel_is_known_by_how_it_calls_cong_control() {
+        assert_eq!(abi(Some(4)).expect("Linux 6.10 has four"), Abi::Linked);
+        assert_eq!(abi(Some(2)).expect("Linux 6.1 has two"), Abi::Old);
         assert!(matches!(abi(None), Err(KernelError::NoStructOps)));
-        let old = abi(Some(2)).expect_err("Linux 6.1 has two");
-        assert!(old.to_string().contains("2 arguments") && old.to_string().contains("6.10"), "{old}");
+        let unknown = abi(Some(5)).expect_err("no kernel has five").to_string();
+        assert!(unknown.contains("5 arguments") && !unknown.contains('\n'), "{unknown}");
     }
 
     #[test]
@@ -119,16 +147,17 @@ mod tests {
 
     #[test]
     fn rights_are_roots_or_three_capabilities() {
-        for (set, suffices) in [
-            ("000001ffffffffff", true),
-            ("0000000000000000", false),
-            ("000000c000001000", true),
-            ("0000008000001000", false),
-            ("000000c000000000", false),
-            ("0000000000201000", true),
+        for (set, loads, looks) in [
+            ("000001ffffffffff", true, true),
+            ("0000000000000000", false, false),
+            ("000000c000001000", true, false),
+            ("0000008000001000", false, false),
+            ("000000c000000000", false, false),
+            ("0000000000201000", true, true),
         ] {
-            assert_eq!(may(&format!("Name:\tx\nCapEff:\t{set}\n")), suffices, "{set}");
+            let status = format!("Name:\tx\nCapEff:\t{set}\n");
+            assert_eq!((may_load(&status), may_look(&status)), (loads, looks), "{set}");
         }
-        assert!(!may(""));
+        assert!(!may_load("") && !may_look(""));
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! firstflight-kernel load FOLDER SCHEME[:PARAMETER=VALUE,...] NAME [LAW [RECORDS]]
-//!                                       until standard input ends; each event goes to the file RECORDS
+//!                                       until standard input ends; each event goes to the file RECORDS. Of a kernel before 6.10 the
+//!                                       objects are those in FOLDER/6.1
 //! ```
 
 use std::fs::{self, File};
@@ -11,7 +12,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use firstflight::registry::Registry;
-use firstflight_kernel::{Handover, Order, load_object};
+use firstflight_kernel::{Abi, Handover, Order, check, load_object};
 use firstflight_scenario::Alone;
 
 fn main() -> ExitCode {
@@ -38,7 +39,11 @@ fn run(folder: &str, scheme: &str, name: &str, law: &str, trace: Option<&str>) -
     let handover = Handover::ALL.into_iter().find(|handover| handover.name() == law);
     let handover = handover.ok_or_else(|| format!("there is no law `{law}` to hand over to"))?;
     let scheme = Alone::parse(Registry::builtin(), scheme).map_err(|error| error.to_string())?;
-    let object = Path::new(folder).join(format!("{}.o", scheme.name()));
+    let mut object = Path::new(folder).to_path_buf();
+    if matches!(check(), Ok(Abi::Old)) {
+        object.push("6.1");
+    }
+    object.push(format!("{}.o", scheme.name()));
     let bytes = fs::read(&object).map_err(|error| format!("{}: {error}", object.display()))?;
     let (parameters, is_traced) = (scheme.settings(), trace.is_some());
     let order = Order { scheme: scheme.name(), parameters, name, handover, is_traced };

@@ -1,9 +1,12 @@
 //! The objects of `kernel/objects`, which are in the library.
 
 use crate::error::KernelError;
+use crate::machine::Abi;
 
-/// Each object: the scheme, and the ELF file.
-static OBJECTS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/objects.rs"));
+/// A scheme, its object for Linux from 6.10 on, and its object for kernels before: ELF files.
+type Packed = (&'static str, &'static [u8], &'static [u8]);
+
+static OBJECTS: &[Packed] = include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 
 /// The schemes that Linux cannot host, and why.
 const NOT_HOSTED: &[(&str, &str)] = &[(
@@ -18,17 +21,21 @@ pub fn why_not(scheme: &str) -> Option<&'static str> {
 
 /// The schemes that have an object.
 pub fn schemes() -> impl Iterator<Item = &'static str> {
-    OBJECTS.iter().map(|(scheme, _)| *scheme)
+    OBJECTS.iter().map(|(scheme, ..)| *scheme)
 }
 
-/// The object of a scheme.
-pub(crate) fn object(scheme: &str) -> Option<&'static [u8]> {
-    OBJECTS.iter().find(|(of, _)| *of == scheme).map(|(_, object)| *object)
+/// The object of a scheme for a kernel.
+fn object(scheme: &str, abi: Abi) -> Option<&'static [u8]> {
+    let (_, linked, old) = OBJECTS.iter().find(|(of, ..)| *of == scheme)?;
+    Some(match abi {
+        Abi::Linked => linked,
+        Abi::Old => old,
+    })
 }
 
 /// The object of a scheme, or that there is none, for no reason that the scheme's needs tell.
-pub(crate) fn wanted(scheme: &str) -> Result<&'static [u8], KernelError> {
-    object(scheme).ok_or_else(|| {
+pub(crate) fn wanted(scheme: &str, abi: Abi) -> Result<&'static [u8], KernelError> {
+    object(scheme, abi).ok_or_else(|| {
         let all: Vec<&str> = schemes().collect();
         let why = if let Some(why) = why_not(scheme) {
             why.to_owned()

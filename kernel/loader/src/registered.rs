@@ -12,6 +12,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::error::KernelError;
+use crate::machine::Layout;
 use crate::settings::{NAME_ROOM, SECTION, SIZE, Settings, text};
 use crate::{load, machine, names, parameters, pins};
 
@@ -37,6 +38,8 @@ pub enum Keeper {
     File(PathBuf),
     /// A process.
     Process(i32),
+    /// The kernel itself, one before 6.10, until it is unloaded.
+    Kernel,
     /// It is not registered any more; sockets that use it, or namespaces whose default it is, still have it.
     Sockets,
     /// A descriptor that no process shows.
@@ -48,7 +51,7 @@ pub enum Keeper {
 /// # Errors
 /// Missing rights, a kernel that cannot have any.
 pub fn list() -> Result<Vec<Registered>, KernelError> {
-    machine::check_rights()?;
+    machine::check_looking()?;
     load::hush();
     let layout = machine::layout()?;
     let maps: Vec<MapInfo> = MapInfoIter::default().collect();
@@ -65,20 +68,17 @@ pub fn list() -> Result<Vec<Registered>, KernelError> {
     let links = links();
     let files = pins::by_link();
     let mut found = Vec::new();
-    for map in maps.iter().filter(|map| map.ty == MapType::StructOps) {
-        if map.btf_vmlinux_value_type_id != layout.value_type {
-            continue;
-        }
-        let name = value(map.id).and_then(|value| text(value.get(layout.name..layout.name + NAME_ROOM)?));
-        let Some(name) = name else { continue };
+    for map in maps.iter().filter(|map| is_operations(map, layout)) {
+        let Some(Operations { name, is_in_use }) = operations(map, layout) else { continue };
         // An object's settings are made before its operations.
         let own = settings.iter().filter(|(id, settings)| *id < map.id && settings.name == name);
         let Some((_, own)) = own.max_by_key(|(id, _)| *id) else { continue };
         let keeper = match links.get(&map.id) {
+            None if is_in_use => holder("map_id", map.id).map_or(Keeper::Kernel, Keeper::Process),
             None => Keeper::Sockets,
             Some(link) => match files.get(link) {
                 Some(file) => Keeper::File(file.clone()),
-                None => holder(*link).map_or(Keeper::Unknown, Keeper::Process),
+                None => holder("link_id", *link).map_or(Keeper::Unknown, Keeper::Process),
             },
         };
         found.push(Registered {
@@ -92,6 +92,9 @@ pub fn list() -> Result<Vec<Registered>, KernelError> {
     found.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(found)
 }
+
+/// The state of the value of a map that is registered without a link: `BPF_STRUCT_OPS_STATE_INUSE`.
+const IN_USE: u32 = 1;
 
 /// How often, and how far apart, it is looked whether what was asked to end has ended: three seconds in all.
 const LOOKS: u32 = 600;
@@ -125,6 +128,7 @@ pub fn unload(name: &str) -> Result<(), KernelError> {
         }
         Keeper::Process(process) => kill(Pid::from_raw(*process), Signal::SIGTERM)
             .map_err(|error| KernelError::system(&format!("process {process}"), &error))?,
+        Keeper::Kernel => unregister(name)?,
         Keeper::Unknown | Keeper::Sockets => {
             return Err(held("no process or file that could be found keeps it"));
         }
@@ -136,6 +140,37 @@ pub fn unload(name: &str) -> Result<(), KernelError> {
         sleep(LOOK);
     }
     Err(held("what keeps it does not end"))
+}
+
+/// Unregisters what the kernel keeps without a link.
+fn unregister(name: &str) -> Result<(), KernelError> {
+    let layout = machine::layout()?;
+    for map in MapInfoIter::default().filter(|map| is_operations(map, layout)) {
+        let Some(Operations { name: own, is_in_use: true }) = operations(&map, layout) else { continue };
+        if own == name {
+            let error = |error: libbpf_rs::Error| KernelError::system(&format!("unregistering {name}"), &error);
+            return MapHandle::from_map_id(map.id).and_then(|map| map.delete(&0u32.to_ne_bytes())).map_err(error);
+        }
+    }
+    Ok(())
+}
+
+/// What a map of a congestion control has.
+struct Operations {
+    name: String,
+    /// Whether it is registered without a link.
+    is_in_use: bool,
+}
+
+fn is_operations(map: &MapInfo, layout: Layout) -> bool {
+    map.ty == MapType::StructOps && map.btf_vmlinux_value_type_id == layout.value_type
+}
+
+fn operations(map: &MapInfo, layout: Layout) -> Option<Operations> {
+    let value = value(map.id)?;
+    let name = text(value.get(layout.name..layout.name + NAME_ROOM)?)?;
+    let state = value.get(layout.state..layout.state + 4)?.try_into().ok()?;
+    Some(Operations { name, is_in_use: u32::from_ne_bytes(state) == IN_USE })
 }
 
 /// The value of a map with one entry.
@@ -153,9 +188,9 @@ fn links() -> BTreeMap<u32, u32> {
     each.collect()
 }
 
-/// The process that has a descriptor of a link, this one left out.
-fn holder(link: u32) -> Option<i32> {
-    let wanted = format!("link_id:\t{link}");
+/// The process that has a descriptor of the link or map with this number, this one left out.
+fn holder(kind: &str, number: u32) -> Option<i32> {
+    let wanted = format!("{kind}:\t{number}");
     let own = std::process::id();
     let processes = fs::read_dir("/proc").ok()?.flatten();
     let processes = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());

@@ -30,9 +30,9 @@ pub(super) fn load(load: &Load, registry: Registry, arguments: &[String]) -> Res
     let said = format!("{name} is registered: {}{joined} {}", choice.scheme, choice.handover.name());
     if load.pin {
         let file = loaded.pin().map_err(refused)?;
-        let file = file.display();
+        let keeper = file.map_or("the kernel".to_owned(), |file| file.display().to_string());
         return output::print_words(&format!(
-            "{said}; {file} keeps it until `firstflight kernel unload {name}`\n"
+            "{said}; {keeper} keeps it until `firstflight kernel unload {name}`\n"
         ));
     }
     output::print_words(&format!("{said}; until this command ends (Ctrl-C)\n"))?;
@@ -86,7 +86,7 @@ struct Line<'a> {
     scheme: &'a str,
     params: &'a str,
     handover: &'a str,
-    /// What keeps the scheme registered: a file, a process, sockets alone, or something that is not known.
+    /// What keeps the scheme registered: a file, a process, the kernel itself, sockets alone, or something that is not known.
     kept_by: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
@@ -114,6 +114,7 @@ impl<'a> Line<'a> {
         let (kept_by, file, process) = match &one.keeper {
             Keeper::File(file) => ("file", Some(file.display().to_string()), None),
             Keeper::Process(process) => ("process", None, Some(*process)),
+            Keeper::Kernel => ("kernel", None, None),
             Keeper::Sockets => ("sockets", None, None),
             Keeper::Unknown => ("unknown", None, None),
         };
@@ -136,6 +137,7 @@ fn table(all: &[Registered]) -> String {
         let keeper = match &one.keeper {
             Keeper::File(file) => file.display().to_string(),
             Keeper::Process(process) => format!("process {process}"),
+            Keeper::Kernel => "the kernel, until it is unloaded".to_owned(),
             Keeper::Sockets => "sockets or namespaces alone; not registered any more".to_owned(),
             Keeper::Unknown => "a descriptor of a process that is not seen".to_owned(),
         };
