@@ -275,10 +275,16 @@ mod tests {
         assert!(matches!(load_object(b"no ELF", &named), Err(KernelError::Name { .. })));
         // The refusals before are none of the next one's. In one test, for libbpf says everything to one place.
         hush();
-        listen(PrintLevel::Warn, "-- BEGIN PROG LOAD LOG --\nthe first\n-- END PROG LOAD LOG --\n".to_owned());
+        listen(
+            PrintLevel::Warn,
+            "-- BEGIN PROG LOAD LOG --\nthe first\n-- END PROG LOAD LOG --\n".to_owned(),
+        );
         assert!(SAID.lock().is_ok_and(|said| last_lines(&said) == "the first"), "its own");
         hush();
-        listen(PrintLevel::Warn, "-- BEGIN PROG LOAD LOG --\nthe second\n-- END PROG LOAD LOG --\n".to_owned());
+        listen(
+            PrintLevel::Warn,
+            "-- BEGIN PROG LOAD LOG --\nthe second\n-- END PROG LOAD LOG --\n".to_owned(),
+        );
         assert!(SAID.lock().is_ok_and(|said| last_lines(&said) == "the second"));
     }
 }

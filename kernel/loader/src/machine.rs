@@ -118,7 +118,8 @@ pub(crate) fn layout() -> Result<Layout, KernelError> {
     let value_type = btf.type_by_name::<Struct<'_>>(VALUE).map(|value| value.type_id().into());
     let name = offset(VALUE, "data").zip(offset(OPS, "name")).map(|(data, name)| data + name);
     // Linux 6.7 put what every such value begins with into a struct of its own.
-    let common = || offset(VALUE, "common").zip(offset(COMMON, "state")).map(|(common, state)| common + state);
+    let common =
+        || offset(VALUE, "common").zip(offset(COMMON, "state")).map(|(common, state)| common + state);
     let state = offset(VALUE, "state").or_else(common);
     match value_type.zip(name).zip(state) {
         Some(((value_type, name), state)) => Ok(Layout { value_type, name, state }),

@@ -148,8 +148,11 @@ fn unregister(name: &str) -> Result<(), KernelError> {
     for map in MapInfoIter::default().filter(|map| is_operations(map, layout)) {
         let Some(Operations { name: own, is_in_use: true }) = operations(&map, layout) else { continue };
         if own == name {
-            let error = |error: libbpf_rs::Error| KernelError::system(&format!("unregistering {name}"), &error);
-            return MapHandle::from_map_id(map.id).and_then(|map| map.delete(&0u32.to_ne_bytes())).map_err(error);
+            let error =
+                |error: libbpf_rs::Error| KernelError::system(&format!("unregistering {name}"), &error);
+            return MapHandle::from_map_id(map.id)
+                .and_then(|map| map.delete(&0u32.to_ne_bytes()))
+                .map_err(error);
         }
     }
     Ok(())

@@ -27,7 +27,9 @@ fn can_run(test: &str, programs: &[&str]) -> bool {
     match firstflight_kernel::check() {
         Ok(Abi::Linked) => true,
         Ok(Abi::Old) => {
-            println!("skipped kernel::{test}: a killed loader leaves its scheme in this kernel, which is older than Linux 6.10");
+            println!(
+                "skipped kernel::{test}: a killed loader leaves its scheme in this kernel, which is older than Linux 6.10"
+            );
             false
         }
         Err(error) => {
