@@ -275,7 +275,7 @@ fn every_scheme_that_loads_carries_two_megabytes_and_is_gone_after() {
     assert!(count >= 9, "{count} schemes ran");
 }
 
-/// `--fq-rate` is SO_MAX_PACING_RATE.
+/// `--fq-rate` is `SO_MAX_PACING_RATE`.
 #[test]
 fn a_programs_own_limit_on_its_rate_holds_in_start_up() {
     if !can_run("a_programs_own_limit_on_its_rate_holds_in_start_up", &["iperf3"]) {
