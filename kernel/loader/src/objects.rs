@@ -47,3 +47,95 @@ pub(crate) fn wanted(scheme: &str, abi: Abi) -> Result<&'static [u8], KernelErro
         KernelError::Impossible { scheme: scheme.to_owned(), why }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number of `N` bytes at `at`, least first.
+    fn number<const N: usize>(bytes: &[u8], at: usize) -> usize {
+        bytes[at..at + N].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
+    }
+
+    /// The sections of an ELF file of 64 bits that have instructions.
+    fn programs(file: &[u8]) -> impl Iterator<Item = &[u8]> {
+        let (table, length) = (number::<8>(file, 0x28), number::<2>(file, 0x3a));
+        let headers = (0..number::<2>(file, 0x3c)).map(move |place| table + place * length);
+        let executable = headers.filter(|header| number::<8>(file, header + 8) & 4 != 0);
+        executable.map(|header| &file[number::<8>(file, header + 0x18)..][..number::<8>(file, header + 0x20)])
+    }
+
+    /// Where an instruction goes on: the next places, in the verifier's order, and whether it may be back into a loop.
+    fn ways(code: &[[u8; 8]], at: usize) -> (Vec<usize>, bool) {
+        let [opcode, _, low, high, ..] = code[at];
+        let target = || (at + 1).checked_add_signed(isize::from(i16::from_le_bytes([low, high])));
+        let target = || target().expect("a jump within the program");
+        match opcode {
+            0x95 => (Vec::new(), false),
+            0x05 => (vec![target()], true),
+            0x85 => (vec![at + 1], false),
+            _ if matches!(opcode & 7, 5 | 6) => (vec![at + 1, target()], true),
+            _ => (vec![at + 1], false),
+        }
+    }
+
+    /// The first instruction that runs into the head of a loop without a jump: `check_cfg` of Linux 6.1 refuses it.
+    fn runs_into_a_head(code: &[[u8; 8]]) -> Option<usize> {
+        #[derive(Clone, Copy, PartialEq)]
+        enum Seen {
+            Never,
+            OnTheWay,
+            Done,
+        }
+        let mut seen = vec![Seen::Never; code.len()];
+        // A section has functions one behind the other.
+        for start in 0..code.len() {
+            if seen[start] != Seen::Never {
+                continue;
+            }
+            seen[start] = Seen::OnTheWay;
+            let mut way = vec![(start, 0)];
+            while let Some((at, taken)) = way.pop() {
+                let (next, may_loop) = ways(code, at);
+                let Some(&to) = next.get(taken) else {
+                    seen[at] = Seen::Done;
+                    continue;
+                };
+                way.push((at, taken + 1));
+                match seen[to] {
+                    Seen::Never => {
+                        seen[to] = Seen::OnTheWay;
+                        way.push((to, 0));
+                    }
+                    Seen::OnTheWay if !may_loop => return Some(at),
+                    Seen::OnTheWay | Seen::Done => {}
+                }
+            }
+        }
+        None
+    }
+
+    fn code(section: &[u8]) -> Vec<[u8; 8]> {
+        section.chunks_exact(8).map(|eight| eight.try_into().expect("eight bytes")).collect()
+    }
+
+    #[test]
+    fn no_object_for_old_kernels_has_a_loop_that_their_verifier_refuses() {
+        let plain = [0xb7, 0, 0, 0, 0, 0, 0, 0];
+        let jump = |opcode: u8, offset: i16| {
+            [opcode, 0, offset.to_le_bytes()[0], offset.to_le_bytes()[1], 0, 0, 0, 0]
+        };
+        let exit = [0x95, 0, 0, 0, 0, 0, 0, 0];
+        // Into the middle of a loop, and from its end to its beginning.
+        assert_eq!(runs_into_a_head(&[jump(0x05, 1), plain, plain, jump(0x15, -3), exit]), Some(1));
+        assert_eq!(runs_into_a_head(&[plain, plain, jump(0x15, -2), exit]), None);
+        let mut count = 0;
+        for (scheme, _, old) in OBJECTS {
+            for section in programs(old) {
+                assert_eq!(runs_into_a_head(&code(section)), None, "{scheme}");
+                count += section.len() / 8;
+            }
+        }
+        assert!(OBJECTS.is_empty() || count > 1000 * OBJECTS.len(), "{count} instructions");
+    }
+}
