@@ -8,11 +8,14 @@ use std::io;
 pub enum KernelError {
     /// The process may not do it.
     #[error(
-        "the kernel takes congestion controls from root only, or with the capabilities CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"
+        "the kernel takes congestion controls from root only, or with the capabilities CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN, \
+         and not from a user namespace"
     )]
     Rights,
     /// The process may not look at what others loaded.
-    #[error("the kernel shows what is loaded to root only, or with the capability CAP_SYS_ADMIN")]
+    #[error(
+        "the kernel shows what is loaded to root only, or with the capability CAP_SYS_ADMIN, and not in a user namespace"
+    )]
     Looking,
     /// The kernel does not describe its types.
     #[error(

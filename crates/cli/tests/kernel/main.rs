@@ -195,11 +195,18 @@ fn what_the_machine_lacks_is_one_line() {
     // These suffice to load, and the kernel shows what others loaded to nobody with them: an empty list would be a lie.
     let unseeing = "--bounding-set=-all,+bpf,+perfmon,+net_admin";
     let (list, unload) = (with(unseeing, &["list"]), with(unseeing, &["unload", "ff_test_no"]));
+    // Root of another user namespace has every capability, and none over the machine.
+    let elsewhere = |words: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(["--map-root-user", PROGRAM, "kernel"]).args(words).output().expect("unshare runs")
+    };
     let blind = shell("mount -t tmpfs none /sys/kernel/btf && $F kernel load hystart --name ff_test_no");
     for (output, wanted) in [
         (powerless, "from root only"),
         (list, "CAP_SYS_ADMIN"),
         (unload, "CAP_SYS_ADMIN"),
+        (elsewhere(&["list"]), "not in a user namespace"),
+        (elsewhere(&["load", "hystart", "--name", "ff_test_no"]), "not from a user namespace"),
         (blind, "no BTF (/sys/kernel/btf/vmlinux)"),
     ] {
         assert_eq!((status(&output), stdout(&output)), (2, String::new()));
