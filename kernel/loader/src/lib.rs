@@ -28,6 +28,6 @@ mod settings;
 pub use error::KernelError;
 pub use load::{Handover, Loaded, Order, load, load_object};
 pub use machine::{Abi, check};
-pub use names::{NAMES, available, check as check_name, name_of};
+pub use names::{NAMES, available, check as check_name, name_in_process, name_of};
 pub use objects::{schemes, why_not};
 pub use registered::{Keeper, Registered, list, unload};

@@ -42,6 +42,11 @@ pub fn name_of(scheme: &str) -> Option<&'static str> {
     NAMES.iter().find(|(of, _)| *of == scheme).map(|(_, name)| *name)
 }
 
+/// A name that no other process makes, for a process's load of that number.
+pub fn name_in_process(process: u32, number: u32) -> String {
+    format!("{PREFIX}c{process:x}_{number:x}")
+}
+
 /// Checks that a name can be registered: `ff_` and at most twelve characters.
 ///
 /// # Errors
@@ -86,6 +91,15 @@ mod tests {
         let page = include_str!("../../../docs/kernel.md");
         for (scheme, name) in NAMES {
             assert!(page.contains(&format!("\n| {scheme} | `{name}` |\n")), "{scheme} in docs/kernel.md");
+        }
+    }
+
+    #[test]
+    fn a_process_can_load_sixty_thousand_times_under_names_that_the_kernel_takes() {
+        let largest_process = 4_194_304;
+        for number in [0, 1000, 60_000] {
+            let name = name_in_process(largest_process, number);
+            assert!(check(&name).is_ok(), "{name}");
         }
     }
 

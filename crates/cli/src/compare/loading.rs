@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use firstflight_compare::Loaded;
-use firstflight_kernel::{Handover, Order, check, schemes};
+use firstflight_kernel::{Handover, Order, check, name_in_process, schemes};
 use firstflight_scenario::SchemeChoice;
 
 /// The kernel's congestion control that goes on as a law does.
@@ -26,7 +26,7 @@ pub(super) fn load(choice: &SchemeChoice, law: &'static str) -> Result<Loaded, S
         let all = HANDOVERS.map(|(law, _)| law).join(", ");
         format!("the kernel does not go on with avoidance={law}; it has {all}")
     })?;
-    let name = format!("ff_c{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+    let name = name_in_process(std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
     let order = Order {
         scheme: choice.entry.name,
         parameters: choice.settings(),
