@@ -1,8 +1,12 @@
-//! Puts the objects of `kernel/objects` into the library, one line for each scheme: its object, and that for kernels before 6.10.
+//! Puts the objects of `kernel/objects` into the library: of each scheme a line with its object and that for kernels before 6.10, and those
+//! of Quick-Start at hosts and routers, which are the same for all kernels.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
+
+/// The objects that are no congestion control.
+const OTHERS: [&str; 2] = ["quick-start", "router"];
 
 fn main() -> io::Result<()> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../objects");
@@ -16,14 +20,21 @@ fn main() -> io::Result<()> {
     objects.retain(|path| path.extension().is_some_and(|extension| extension == "o"));
     objects.sort();
     let mut table = String::from("&[\n");
+    let mut others = String::from("&[\n");
     for path in objects {
-        let scheme = path.file_stem().unwrap_or_default().to_string_lossy();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let old = path.with_file_name("6.1").join(path.file_name().unwrap_or_default());
         let (path, old) = (path.to_string_lossy(), old.to_string_lossy());
-        writeln!(table, "    ({scheme:?}, include_bytes!({path:?}), include_bytes!({old:?})),")
+        if OTHERS.contains(&&*name) {
+            writeln!(others, "    ({name:?}, include_bytes!({path:?})),").map_err(io::Error::other)?;
+            continue;
+        }
+        writeln!(table, "    ({name:?}, include_bytes!({path:?}), include_bytes!({old:?})),")
             .map_err(io::Error::other)?;
     }
+    others += "]\n";
     table += "]\n";
     let out = env::var_os("OUT_DIR").map(PathBuf::from).unwrap_or_default();
+    fs::write(out.join("others.rs"), others)?;
     fs::write(out.join("objects.rs"), table)
 }

@@ -15,10 +15,15 @@ use crate::failure::{Failure, Place};
 use crate::reading;
 use crate::targets::{Input, check_file, is_same};
 
+mod beside;
 #[cfg(target_os = "linux")]
 mod results;
 #[cfg(target_os = "linux")]
 mod running;
+
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+pub(crate) use beside::Asked;
+pub(crate) use beside::Beside;
 
 /// If this process was started as one of an emulated host, is that and gives its exit code.
 pub(crate) fn inside() -> Option<ExitCode> {
@@ -33,7 +38,7 @@ pub(crate) fn inside() -> Option<ExitCode> {
 }
 
 /// What is to be run, read from the command line.
-struct Order {
+struct Order<'a> {
     scenario: Scenario,
     /// What was given of the path.
     given: Vec<(&'static str, String)>,
@@ -42,6 +47,8 @@ struct Order {
     limit: Option<Span>,
     /// The congestion control that is the sending host's default, in place of the machine's.
     congestion_control: Option<String>,
+    /// What is attached to the hosts.
+    beside: Option<&'a dyn Beside>,
 }
 
 /// `firstflight emulate`.
@@ -51,8 +58,7 @@ pub(crate) fn emulate(options: &Emulate, registry: Registry, arguments: &[String
     return running::run(options, order, arguments);
     #[cfg(not(target_os = "linux"))]
     {
-        let Order { scenario, given, commands, duration, limit, congestion_control } = order;
-        drop((scenario, given, commands, duration, limit, congestion_control));
+        drop(order);
         Err(Failure::usage("emulate: real packets are emulated on Linux only; `race` simulates the path"))
     }
 }
@@ -73,7 +79,19 @@ pub(crate) fn emulate_with<Kept>(
     result.and(end(kept))
 }
 
-fn order(options: &Emulate, registry: Registry, arguments: &[String]) -> Result<Order, Failure> {
+/// `firstflight emulate` with something attached to the hosts.
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+pub(crate) fn emulate_beside(
+    options: &Emulate,
+    registry: Registry,
+    arguments: &[String],
+    beside: &dyn Beside,
+) -> Result<(), Failure> {
+    let order = order(options, registry, arguments)?;
+    running::run(options, Order { beside: Some(beside), ..order }, arguments)
+}
+
+fn order(options: &Emulate, registry: Registry, arguments: &[String]) -> Result<Order<'static>, Failure> {
     let Emulate { path, log, report, shell, commands, .. } = options;
     if path.schemes.is_some() {
         let place = Place::value(arguments, "--schemes", "--schemes");
@@ -120,6 +138,7 @@ fn order(options: &Emulate, registry: Registry, arguments: &[String]) -> Result<
         duration: all.duration,
         limit: all.limit,
         congestion_control: None,
+        beside: None,
     })
 }
 

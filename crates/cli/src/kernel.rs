@@ -12,6 +12,8 @@ use crate::failure::Failure;
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 mod acting;
 #[cfg(all(feature = "kernel", target_os = "linux"))]
+mod asking;
+#[cfg(all(feature = "kernel", target_os = "linux"))]
 mod choosing;
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 mod tracing;
@@ -32,6 +34,8 @@ enum Request {
     List(List),
     /// Unload a scheme.
     Unload(Unload),
+    /// Answer the Quick-Start requests in what leaves by an interface, as long as the command runs.
+    Router(Routing),
     /// Load a scheme, run programs at the two ends of an emulated path with it, and unload it.
     Run(Box<Run>),
 }
@@ -42,9 +46,9 @@ struct Chosen {
     /// The scheme, with its parameters as in `race --schemes`.
     #[arg(value_name = "SCHEME[:K=V,...]", allow_hyphen_values = true)]
     scheme: String,
-    /// The kernel's congestion control that takes over when start-up is over; of a restart policy the one beside it.
-    #[arg(long, value_name = "LAW", default_value = "cubic")]
-    handover: Law,
+    /// The kernel's congestion control that takes over when start-up is over; of a restart policy the one beside it [cubic].
+    #[arg(long, value_name = "LAW")]
+    handover: Option<Law>,
     /// The name to register: `ff_` and up to 12 lower-case letters, digits and `_` [the scheme's own].
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     name: Option<String>,
@@ -65,6 +69,9 @@ enum Law {
 struct Load {
     #[command(flatten)]
     chosen: Chosen,
+    /// Of quick-start: the interface that it is attached to, at which connections ask and requests are answered.
+    #[arg(long, value_name = "NAME")]
+    interface: Option<String>,
     /// Keep the scheme when the command ends, by a file in the BPF file system.
     #[arg(long)]
     pin: bool,
@@ -82,6 +89,23 @@ struct Unload {
     /// The name that is registered, as `list` has it.
     #[arg(allow_hyphen_values = true)]
     name: String,
+}
+
+#[derive(Args, Debug)]
+struct Routing {
+    /// The interface.
+    #[arg(long, value_name = "NAME")]
+    interface: String,
+    /// The rate of its link, from 1 kbit/s to 400 Gbit/s.
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    rate: String,
+    /// How it estimates the load and what it approves, as in `race --qs-router`; an interval is 1 s at most
+    /// [threshold=95%,interval=100ms,estimator=interval,reduction=yes,rtt-max=500ms].
+    #[arg(long, value_name = "SETTINGS", allow_hyphen_values = true)]
+    qs_router: Option<String>,
+    /// Print the counts as JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Args, Debug)]
@@ -109,6 +133,7 @@ pub(crate) fn kernel(
         Request::Load(load) => acting::load(load, registry, arguments),
         Request::List(list) => acting::list(list),
         Request::Unload(unload) => acting::unload(unload),
+        Request::Router(router) => asking::router(router, arguments),
         Request::Run(run) => acting::run(run, registry, arguments),
     }
 }

@@ -113,6 +113,15 @@ pub enum KernelError {
         /// Why.
         why: String,
     },
+    /// There is no such interface.
+    #[error("there is no interface `{name}`")]
+    NoInterface {
+        /// The name.
+        name: String,
+    },
+    /// There is no place to attach a program that hears of sockets.
+    #[error("no file system of cgroup2 is mounted, where a program can be told of sockets")]
+    NoCgroup,
     /// Another error of the system.
     #[error("{what}: {error}")]
     System {

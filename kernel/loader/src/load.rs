@@ -218,7 +218,7 @@ fn listen(_: PrintLevel, message: String) {
 }
 
 /// The verifier's last lines, or libbpf's if the verifier said nothing.
-fn refused(scheme: &str, error: &libbpf_rs::Error) -> KernelError {
+pub(crate) fn refused(scheme: &str, error: &libbpf_rs::Error) -> KernelError {
     let said = SAID.lock().map(|said| said.clone()).unwrap_or_default();
     KernelError::Refused { scheme: scheme.to_owned(), error: root(error), lines: last_lines(&said) }
 }
@@ -234,7 +234,7 @@ fn last_lines(said: &str) -> String {
 }
 
 /// The innermost text of an error: the system's own.
-fn root(error: &libbpf_rs::Error) -> String {
+pub(crate) fn root(error: &libbpf_rs::Error) -> String {
     let mut inner: &dyn std::error::Error = error;
     while let Some(source) = inner.source() {
         inner = source;

@@ -42,11 +42,14 @@ pub(crate) struct Layout {
 /// # Errors
 /// The first thing that is missing: rights, BTF, `struct_ops`, an ABI that the objects are for.
 pub fn check() -> Result<Abi, KernelError> {
-    if !may_load(capabilities(&status())) {
-        return Err(KernelError::Rights);
-    }
+    check_rights()?;
     let btf = btf(Path::new(BTF))?;
     abi(arguments_of_cong_control(&btf))
+}
+
+/// Checks that the process may load.
+pub(crate) fn check_rights() -> Result<(), KernelError> {
+    if may_load(capabilities(&status())) { Ok(()) } else { Err(KernelError::Rights) }
 }
 
 /// Checks that the process may look at what is loaded.

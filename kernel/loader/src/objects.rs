@@ -8,6 +8,9 @@ type Packed = (&'static str, &'static [u8], &'static [u8]);
 
 static OBJECTS: &[Packed] = include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 
+/// The objects that are no congestion control, by name.
+static OTHERS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/others.rs"));
+
 /// The schemes that Linux cannot host, and why.
 const NOT_HOSTED: &[(&str, &str)] = &[(
     "quick-start",
@@ -30,6 +33,14 @@ fn object(scheme: &str, abi: Abi) -> Option<&'static [u8]> {
     Some(match abi {
         Abi::Linked => linked,
         Abi::Old => old,
+    })
+}
+
+/// An object that is no congestion control.
+pub(crate) fn other(name: &str) -> Result<&'static [u8], KernelError> {
+    OTHERS.iter().find(|(of, _)| *of == name).map(|(_, object)| *object).ok_or_else(|| {
+        let why = "this program was built without objects; `make kernel` builds them".to_owned();
+        KernelError::Impossible { scheme: name.to_owned(), why }
     })
 }
 

@@ -11,6 +11,8 @@ use firstflight_scenario::Scenario;
 use firstflight_scenario::keys::key;
 use serde::Serialize;
 
+use super::beside::Asked;
+
 /// A run, and what was ordered.
 pub(super) struct Told<'a> {
     pub(super) scenario: &'a Scenario,
@@ -19,6 +21,8 @@ pub(super) struct Told<'a> {
     pub(super) sender: Side,
     /// The congestion control that was made the sending host's default.
     pub(super) congestion_control: Option<&'a str>,
+    /// The connections that asked for a rate, if Quick-Start was attached.
+    pub(super) quick_start: Option<Vec<Asked>>,
     pub(super) commands: &'a [Vec<OsString>; 2],
     pub(super) done: &'a Done,
 }
@@ -34,6 +38,9 @@ struct Line<'a> {
     /// The congestion control that was made the sending host's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     congestion_control: Option<&'a str>,
+    /// The connections that asked for a rate, if Quick-Start was attached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quick_start: Option<&'a [Asked]>,
     /// Whether the run does not count: packets were too late, or were lost beside the path.
     void: bool,
     /// The time zero of the path, in nanoseconds since 1970, as the log has it.
@@ -73,6 +80,7 @@ impl Told<'_> {
             seed: self.scenario.seed,
             sender: self.sender.name(),
             congestion_control: self.congestion_control,
+            quick_start: self.quick_start.as_deref(),
             void: self.done.is_void(),
             began_unix_ns: self.done.began,
             duration_s: self.seconds(),
@@ -144,6 +152,9 @@ impl Told<'_> {
         }
         for side in Side::BOTH {
             line(format!("{}: {}", side.name(), self.told_of(side)));
+        }
+        for asked in self.quick_start.iter().flatten() {
+            line(asked.line());
         }
         let ways = [&report.forward, &report.reverse];
         let row = |name: &str, cell: &dyn Fn(&DirectionReport) -> String| {

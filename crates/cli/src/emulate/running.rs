@@ -9,15 +9,15 @@ use firstflight_emulate::{Path, Side, VOID};
 use firstflight_report::WholeFile;
 
 use super::results::{self, Told};
-use super::{Order, impossible};
+use super::{Beside, Order, impossible};
 use crate::args::{Emulate, Sender};
 use crate::failure::Failure;
 use crate::inspect;
 use crate::interrupt::Interrupt;
 use crate::output;
 
-pub(super) fn run(options: &Emulate, order: Order, arguments: &[String]) -> Result<(), Failure> {
-    let Order { scenario, given, commands, duration, limit, congestion_control } = order;
+pub(super) fn run(options: &Emulate, order: Order<'_>, arguments: &[String]) -> Result<(), Failure> {
+    let Order { scenario, given, commands, duration, limit, congestion_control, beside } = order;
     let sender = match options.sender {
         Sender::A => Side::A,
         Sender::B => Side::B,
@@ -44,10 +44,11 @@ pub(super) fn run(options: &Emulate, order: Order, arguments: &[String]) -> Resu
         is_taped: false,
         stdout: stdout.map_err(Failure::usage)?,
         interrupted: &|| !options.shell && interrupt.happened(),
-        ready: &|[_, process]| {
+        ready: &|processes| {
             if options.shell {
-                output::say(&results::invitation(process));
+                output::say(&results::invitation(processes[Side::B as usize]));
             }
+            beside.map_or(Ok(()), |beside| beside.attach(processes, sender))
         },
     };
     let mut done = run_job(job).map_err(|error| match error {
@@ -64,6 +65,7 @@ pub(super) fn run(options: &Emulate, order: Order, arguments: &[String]) -> Resu
         given: &given,
         sender,
         congestion_control,
+        quick_start: beside.map(Beside::told).transpose().map_err(Failure::usage)?,
         commands: &commands,
         done: &done,
     };

@@ -7,19 +7,27 @@ use firstflight::registry::Registry;
 use firstflight_kernel::{Keeper, KernelError, Loaded, Order, Registered};
 use serde::Serialize;
 
+use super::asking;
 use super::choosing::Choice;
 use super::tracing::{self, Tracing};
 use super::{List, Load, Run, Unload};
 use crate::emulate;
-use crate::failure::Failure;
+use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
 use crate::output;
 
 /// How often it is looked whether the user interrupted.
-const LOOK: Duration = Duration::from_millis(20);
+pub(super) const LOOK: Duration = Duration::from_millis(20);
 
 /// `firstflight kernel load`.
 pub(super) fn load(load: &Load, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
+    if asking::is_meant(&load.chosen) {
+        return asking::load(load, registry, arguments);
+    }
+    if let Some(name) = &load.interface {
+        let message = "--interface: quick-start alone is attached to an interface";
+        return Err(Failure::usage(message).at(Place::value(arguments, "--interface", name)));
+    }
     let choice = Choice::of(&load.chosen, registry, arguments)?;
     let name = choice.name();
     // Before the scheme is registered, so that an interrupt ends it in order from then on.
@@ -44,6 +52,9 @@ pub(super) fn load(load: &Load, registry: Registry, arguments: &[String]) -> Res
 
 /// `firstflight kernel run`.
 pub(super) fn run(run: &Run, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
+    if asking::is_meant(&run.chosen) {
+        return asking::run(run, registry, arguments);
+    }
     let choice = Choice::of(&run.chosen, registry, arguments)?;
     if let Some(folder) = &run.trace {
         tracing::check(folder)?;
@@ -147,6 +158,6 @@ fn table(all: &[Registered]) -> String {
     out
 }
 
-fn refused(error: KernelError) -> Failure {
+pub(super) fn refused(error: KernelError) -> Failure {
     Failure::usage(error)
 }

@@ -37,7 +37,12 @@ impl Choice {
                 Failure::usage(format!("--name: {error}")).at(Place::value(arguments, "--name", name))
             })?;
         }
-        Ok(Self { scheme, alone: chosen_one, handover: handover(chosen.handover), name: chosen.name.clone() })
+        Ok(Self {
+            scheme,
+            alone: chosen_one,
+            handover: handover(chosen.handover.unwrap_or(Law::Cubic)),
+            name: chosen.name.clone(),
+        })
     }
 
     /// The name to register: the one that was given, or the scheme's own.
@@ -71,7 +76,7 @@ fn why(error: &AloneError) -> String {
 }
 
 fn unknown(name: &str) -> String {
-    let known: Vec<&str> = NAMES.iter().map(|(scheme, _)| *scheme).collect();
+    let known: Vec<&str> = NAMES.iter().map(|(scheme, _)| *scheme).chain(["quick-start"]).collect();
     let hint = meant(name, SCHEMES, known.iter().copied()).unwrap_or_else(|| {
         format!("those that can be loaded are {}", schemes().collect::<Vec<_>>().join(", "))
     });
@@ -92,7 +97,7 @@ fn cannot_be_hosted(scheme: &str) -> String {
     }
 }
 
-fn handover(law: Law) -> Handover {
+pub(super) fn handover(law: Law) -> Handover {
     match law {
         Law::Cubic => Handover::Cubic,
         Law::Reno => Handover::Reno,

@@ -2,10 +2,14 @@
 //! so. Schemes are loaded under names of the tests' own, by processes that the kernel kills with the test (`setpriv --pdeathsig`), and
 //! pinned only in a mount namespace that ends with its process: nothing is left, also when the tests are killed.
 
+mod asking;
 #[path = "../it/common/command.rs"]
 mod common;
 #[path = "../emulate/machine.rs"]
 mod machine;
+#[path = "../emulate/setting.rs"]
+#[expect(dead_code, reason = "the tests of `emulate` use all of it")]
+mod setting;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
@@ -222,7 +226,6 @@ fn what_cannot_be_loaded_is_refused_by_name_before_the_kernel_is_asked() {
     }
     for (words, wanted) in [
         (&["load", "hystrat"][..], "unknown scheme `hystrat`; is `hystart` meant?"),
-        (&["load", "quick-start"], "Linux's TCP cannot host quick-start: "),
         (&["load", "hystart:hz=0"], "hystart: hz is 0, allowed is a whole number from 1 to 65535"),
         (&["load", "limited:max-sthresh=50"], "max-sthresh"),
         (&["run", "limited:max-sthresh=50", "--", "true", "--", "true"], "max-sthresh"),

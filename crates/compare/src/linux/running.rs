@@ -136,7 +136,7 @@ fn emulate(
         is_taped: true,
         stdout: Some(stdout),
         interrupted,
-        ready: &|_| {},
+        ready: &|_| Ok(()),
     };
     let done = run_job(job);
     told.rewind().map_err(of)?;

@@ -39,8 +39,8 @@ pub struct Job<'a> {
     pub stdout: Option<OwnedFd>,
     /// Whether the user has asked for the run to end.
     pub interrupted: &'a dyn Fn() -> bool,
-    /// Hears of the hosts before the command of host A starts: the first process of each.
-    pub ready: &'a dyn Fn([u32; 2]),
+    /// Hears of the hosts before any command starts: the first process of each. Its error ends the run.
+    pub ready: &'a dyn Fn([u32; 2]) -> Result<(), String>,
 }
 
 /// When a run ends though the command of host A has not.
@@ -121,11 +121,11 @@ pub fn run(job: Job<'_>) -> Result<Done, RunError> {
     let [out_a, out_b] = stdouts;
     let (mut host_b, device_b) = Host::new(Side::B, mtu, b, out_b)?;
     let (mut host_a, device_a) = Host::new(Side::A, mtu, a, out_a)?;
+    ready([host_a.process, host_b.process]).map_err(RunError::Refused)?;
     if !b.is_empty() {
         host_b.start(None)?;
         listen(&mut host_b, listens, interrupted)?;
     }
-    ready([host_a.process, host_b.process]);
     let (clock, began) = (Monotonic::new(), since_1970());
     let log = log.map(|file| Log::new(file, began)).transpose();
     let log = log.map_err(RunError::of("cannot write the log"))?;

@@ -1,0 +1,235 @@
+//! Quick-Start at two hosts of this machine's kernel, for nginx and curl as they are.
+
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+use crate::common::{folder, status, stderr, stdout};
+use crate::setting::{nginx, noise, number};
+use crate::{PROGRAM, can_run, comes, kernel, said};
+
+/// A download of 300 kB from nginx at host B, whose connection asks, over a path with these options.
+fn download(name: &str, options: &str) -> (Output, Value) {
+    let folder = folder(name);
+    std::fs::write(folder.join("page"), noise(300_000)).expect("a file");
+    let server = nginx(&folder);
+    let fixed = "run quick-start --handover reno --sender b --rate 20mbit --rtt 40ms --queue 100p --json";
+    let words: Vec<&str> = fixed.split(' ').chain(options.split_whitespace()).collect();
+    let curl = "exec curl -sS -o /dev/null http://{B}:8080/page";
+    let ends = ["--", "sh", "-c", curl, "--", "sh", "-c", &server];
+    let output = said(&[&words[..], &ends].concat());
+    let result = serde_json::from_str(&stdout(&output))
+        .unwrap_or_else(|error| panic!("{name}: {error}: {}", stderr(&output)));
+    (output, result)
+}
+
+/// The outcome of the one connection of a run.
+fn outcome(result: &Value) -> &str {
+    let asked = result["quick_start"].as_array().expect("connections that asked");
+    assert_eq!(asked.len(), 1, "{result}");
+    asked[0]["outcome"].as_str().expect("a word")
+}
+
+/// 10.24 Mbit/s is the highest rate of RFC 4782 table 1 under the 95 % of 20 that the routers approve. In a round trip of 40.2 ms
+/// it carries 34 packets of 1500 bytes.
+#[test]
+fn programs_that_know_nothing_of_it_start_at_the_rate_that_all_routers_approve() {
+    let name = "asking::programs_that_know_nothing_of_it_start_at_the_rate_that_all_routers_approve";
+    if !can_run(name, &["nginx", "curl"]) {
+        return;
+    }
+    let (_, result) = download("quick-start-approved", "");
+    assert_eq!(outcome(&result), "approved", "{result}");
+    let asked = &result["quick_start"][0];
+    assert_eq!(asked["local"], "10.0.0.2:8080", "the server has the data, and asks in its SYN-ACK");
+    assert_eq!(asked["requested_bps"], 1_310_720_000, "nobody knows at the SYN-ACK what will be sent");
+    assert_eq!(asked["approved_bps"], 10_240_000);
+    assert_eq!((&asked["window_packets"], &asked["round_packets"]), (&34.into(), &34.into()), "{result}");
+    assert_eq!(number(&result, "/forward/dropped/queue"), 0, "{result}");
+    assert_eq!(number(&result, "/forward/quick_start_asked"), 2, "each of two links was asked once");
+}
+
+#[test]
+fn ipv6_asks_in_a_hop_by_hop_header() {
+    if !can_run("asking::ipv6_asks_in_a_hop_by_hop_header", &["nginx", "curl"]) {
+        return;
+    }
+    let folder = folder("quick-start-v6");
+    std::fs::write(folder.join("page"), noise(300_000)).expect("a file");
+    let server = nginx(&folder);
+    let file = folder.join("nginx.conf");
+    let text = std::fs::read_to_string(&file).expect("a configuration");
+    std::fs::write(&file, text.replace("listen 8080;", "listen [::]:8080;")).expect("a configuration");
+    let fixed = "run quick-start --sender b --rate 20mbit --rtt 40ms --json --";
+    let words: Vec<&str> = fixed.split(' ').collect();
+    let ends = ["curl", "-gsS", "-o", "/dev/null", "http://[{B6}]:8080/page", "--", "sh", "-c", &server];
+    let output = said(&[&words[..], &ends].concat());
+    let result: Value = serde_json::from_str(&stdout(&output)).expect("a result");
+    assert_eq!(outcome(&result), "approved", "{result}");
+    assert_eq!(result["quick_start"][0]["local"], "[fd00:ff::2]:8080");
+}
+
+#[test]
+fn what_is_not_approved_is_a_start_without_it_and_says_why() {
+    if !can_run("asking::what_is_not_approved_is_a_start_without_it_and_says_why", &["nginx", "curl"]) {
+        return;
+    }
+    for (options, wanted) in [
+        ("--qs-hops none", "passed-by"),
+        ("--qs-hops 1", "passed-by"),
+        ("--qs-router threshold=0.4%", "denied"),
+        ("--qs-router reduction=no", "denied"),
+        // The first packet from B is dropped: the second SYN-ACK asks no more.
+        ("--loss 40% --seed 3", "lost"),
+        // 1.28 Mbit/s are 4 packets a round trip.
+        ("--qs-router threshold=10%", "small"),
+    ] {
+        let (_, result) = download("quick-start-refused", options);
+        assert_eq!(outcome(&result), wanted, "{options}: {result}");
+        assert_eq!(result["quick_start"][0]["round_packets"], Value::Null, "{options}");
+        assert_eq!(result["a"]["exit_code"], 0, "{options}: {result}");
+    }
+}
+
+/// Only host A has Quick-Start: B ignores the option of the IP header.
+#[test]
+fn a_host_without_it_answers_nothing() {
+    if !can_run("asking::a_host_without_it_answers_nothing", &["iperf3"]) {
+        return;
+    }
+    let a = format!(
+        "exec 3>&1; {{ setpriv --pdeathsig KILL {PROGRAM} kernel load quick-start --interface path0 & echo $! >&4; wait; }} \
+         4>&1 | {{ read P; read LINE; echo \"$LINE\" >&3; iperf3 -c {{B}} -n 100K >/dev/null; kill -TERM $P; cat >&3; }}"
+    );
+    let words =
+        ["emulate", "--rate", "20mbit", "--rtt", "20ms", "--", "sh", "-c", &a, "--", "iperf3", "-s", "-1"];
+    let mut command = Command::new("setpriv");
+    let output = command
+        .args(["--pdeathsig", "KILL", PROGRAM])
+        .args(words)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the command runs");
+    let out = stdout(&output);
+    assert!(out.contains("quick-start is attached to path0"), "{out}{}", stderr(&output));
+    let line = out.lines().find(|line| line.contains("10.0.0.1:")).unwrap_or_else(|| panic!("{out}"));
+    assert!(line.contains("> 10.0.0.2:5201: no answer"), "{out}");
+}
+
+/// Three namespaces in a row: A, this shell's as the router, and B, whose server asks in its SYN-ACK. The SYN of A passes the other
+/// interface of the router, at which nothing answers.
+#[test]
+fn a_router_approves_what_its_link_has_left() {
+    if !can_run("asking::a_router_approves_what_its_link_has_left", &["nginx", "curl", "ip", "nsenter"]) {
+        return;
+    }
+    let folder = folder("quick-start-router");
+    std::fs::write(folder.join("page"), noise(20_000)).expect("a file");
+    let server = nginx(&folder);
+    let out = folder.display();
+    let script = format!(
+        "F={PROGRAM}; O={out}
+        setpriv --pdeathsig KILL unshare --net setpriv --pdeathsig KILL sleep 60 & A=$!
+        setpriv --pdeathsig KILL unshare --net setpriv --pdeathsig KILL sleep 60 & B=$!
+        until [ $(readlink /proc/$A/ns/net) != $(readlink /proc/self/ns/net) ] &&
+            [ $(readlink /proc/$B/ns/net) != $(readlink /proc/self/ns/net) ]; do sleep 0.05; done
+        side() {{
+            ip link add ${{1}}1 type veth peer name ${{1}}0 netns $2 || exit
+            ip addr add 10.78.$3.254/24 dev ${{1}}1; ip link set ${{1}}1 up
+            nsenter -t $2 -n sh -c \"ip addr add 10.78.$3.1/24 dev ${{1}}0; ip link set ${{1}}0 up; ip route add default via 10.78.$3.254\"
+        }}
+        side a $A 1; side b $B 2
+        echo 1 >/proc/sys/net/ipv4/ip_forward
+        $F kernel router --interface a1 --rate 20mbit --json >$O/router 2>$O/router.err & R=$!
+        nsenter -t $A -n $F kernel load quick-start --interface a0 >$O/a & QA=$!
+        nsenter -t $B -n $F kernel load quick-start --interface b0 >$O/b & QB=$!
+        for file in router.err a b; do until grep -q attached $O/$file; do sleep 0.1; done; done
+        nsenter -t $B -n sh -c '{server}' & N=$!
+        until nsenter -t $A -n curl -sS -o /dev/null http://10.78.2.1:8080/page 2>/dev/null; do sleep 0.1; done
+        sleep 0.2
+        kill -TERM $R $QA $QB; wait $R $QA $QB
+        kill $N $A $B"
+    );
+    let output = Command::new("setpriv")
+        .args([
+            "--pdeathsig",
+            "KILL",
+            "timeout",
+            "60",
+            "unshare",
+            "--net",
+            "--kill-child",
+            "--fork",
+            "sh",
+            "-c",
+            &script,
+        ])
+        .stdin(Stdio::null())
+        .output()
+        .expect("the commands run");
+    let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap_or_default();
+    let (a, b, router) = (read("a"), read("b"), read("router"));
+    let told = format!("{a}{b}{router}{}{}", read("router.err"), stderr(&output));
+    assert!(a.contains("> 10.78.2.1:8080: a router on the way does not take part"), "{told}");
+    assert!(b.contains("10.78.2.1:8080 > 10.78.1.1:") && b.contains(": 10.2 Mbit/s approved"), "{told}");
+    let counts: Value = serde_json::from_str(&router).expect("counts");
+    assert_eq!((&counts["asked"], &counts["reduced"]), (&1.into(), &1.into()), "{told}");
+    assert!(number(&counts, "/packets") > 3, "{told}");
+}
+
+#[test]
+fn what_quick_start_cannot_be_asked_for_is_one_line() {
+    if !can_run("asking::what_quick_start_cannot_be_asked_for_is_one_line", &[]) {
+        return;
+    }
+    for (words, wanted) in [
+        (&["load", "quick-start"][..], "--interface NAME is wanted"),
+        (&["load", "quick-start", "--interface", "lo", "--pin"], "--pin: quick-start lasts as long as"),
+        (&["load", "quick-start", "--interface", "no0"], "there is no interface `no0`"),
+        (&["load", "quick-start", "--interface", "lo", "--name", "ff_x"], "--name: quick-start is no"),
+        (&["load", "hystart", "--interface", "lo"], "--interface: quick-start alone is attached"),
+        (&["load", "quick-start:profile=scharf", "--interface", "lo"], "profile cannot be set in the kernel"),
+        (&["run", "quick-start", "--trace", "x", "--", "true", "--", "true"], "--trace: quick-start is no"),
+        (&["router", "--interface", "no0", "--rate", "1mbit"], "there is no interface `no0`"),
+        (&["router", "--interface", "lo", "--rate", "1"], "--rate: "),
+        (&["router", "--interface", "lo", "--rate", "1mbit", "--qs-router", "x=1"], "--qs-router: "),
+        (
+            &["router", "--interface", "lo", "--rate", "1mbit", "--qs-router", "interval=2s,slots=2"],
+            "its interval of measurement is above 1 s",
+        ),
+        (&["run", "quick-start:request=5gbit", "--", "true", "--", "true"], "request"),
+    ] {
+        let output = said(words);
+        let err = stderr(&output);
+        assert_eq!(status(&output), 2, "{words:?}: {err}");
+        assert!(err.starts_with("error: ") && err.contains(wanted), "{words:?}: {err}");
+    }
+}
+
+/// The numbers of the kernel's links that a process holds: programs at interfaces, and one that hears of sockets.
+fn links(process: u32) -> Vec<String> {
+    let entries = std::fs::read_dir(format!("/proc/{process}/fdinfo")).into_iter().flatten().flatten();
+    let texts = entries.filter_map(|entry| std::fs::read_to_string(entry.path()).ok());
+    let number =
+        |text: String| Some(text.lines().find_map(|line| line.strip_prefix("link_id:"))?.trim().to_owned());
+    texts.filter_map(number).collect()
+}
+
+#[test]
+fn nothing_of_quick_start_is_left_when_it_is_killed() {
+    if !can_run("asking::nothing_of_quick_start_is_left_when_it_is_killed", &["bpftool"]) {
+        return;
+    }
+    let words = ["load", "quick-start", "--interface", "lo"];
+    let mut child: Child = kernel(&words).stdout(Stdio::null()).spawn().expect("setpriv runs");
+    comes("it is attached", || links(child.id()).len() == 3);
+    let held = links(child.id());
+    let is_there = |link: &String| {
+        let output = Command::new("bpftool").args(["link", "show", "id", link]).output();
+        output.expect("bpftool runs").status.success()
+    };
+    assert!(held.iter().all(is_there), "{held:?}");
+    child.kill().expect("it is there");
+    child.wait().expect("it ended");
+    comes("it is gone", || !held.iter().any(is_there));
+}
