@@ -30,25 +30,29 @@ const BRIEF: [(&str, &str); 19] = [
 ];
 
 /// Lines of the short help of one command alone: the command, the argument, the line.
-const OWN: [(&str, &str, &str); 30] = [
+const OWN: [(&str, &str, &str); 34] = [
     ("serve", "folder", "The folder"),
     ("serve", "schemes", "Schemes, a port each [hystart++:avoidance=cubic]"),
     ("serve", "bind", "The address to listen at [127.0.0.1]"),
     ("serve", "port", "The first UDP port [4433]"),
     ("serve", "timeout", "How long a silent peer is waited for [30s]"),
+    ("serve", "pcap", "Write a capture of each connection"),
     ("get", "from", "The server and the path below its folder"),
     ("get", "output", "The file to write [the path's last name]"),
     ("get", "force", "Replace the file if there is one"),
     ("get", "timeout", "How long a silent peer is waited for [30s]"),
+    ("get", "pcap", "Write a capture of the connection"),
     ("send", "file", "The file to send"),
     ("send", "to", "The receiver, and the path there [the file's name]"),
     ("send", "schemes", "Schemes, a copy each [hystart++:avoidance=cubic]"),
     ("send", "timeout", "How long a silent peer is waited for [30s]"),
+    ("send", "pcap", "Write a capture of each connection"),
     ("receive", "folder", "The folder"),
     ("receive", "force", "Replace files that are there"),
     ("receive", "bind", "The address to listen at [127.0.0.1]"),
     ("receive", "port", "The UDP port [4433]"),
     ("receive", "timeout", "How long a silent peer is waited for [30s]"),
+    ("receive", "pcap", "Write a capture of each connection"),
     ("probe", "probe", "bracket, paper, program or gap:TIME [bracket]"),
     ("probe", "each_train", "Print every train's row instead"),
     ("probe", "figure", "Write gap difference over source gap as SVG"),

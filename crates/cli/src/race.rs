@@ -227,8 +227,8 @@ pub(crate) fn figure_until(
 }
 
 /// The bytes kept of a captured packet.
-pub(crate) fn snap(output: &OutputOptions, arguments: &[String]) -> Result<Option<NonZeroU32>, Failure> {
-    let Some(text) = output.snap.as_ref().filter(|text| *text != "all") else { return Ok(None) };
+pub(crate) fn snap(text: Option<&str>, arguments: &[String]) -> Result<Option<NonZeroU32>, Failure> {
+    let Some(text) = text.filter(|text| *text != "all") else { return Ok(None) };
     let bytes = quantity::count(text.trim_end_matches('B')).ok().and_then(|bytes| u32::try_from(bytes).ok());
     match bytes.and_then(NonZeroU32::new).filter(|bytes| bytes.get() <= 65_535) {
         Some(bytes) => Ok(Some(bytes)),

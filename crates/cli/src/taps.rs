@@ -5,7 +5,7 @@ use std::io;
 use firstflight::Span;
 use firstflight_lab::{LinkSlot, PopulationFlow};
 use firstflight_measure::Tap;
-use firstflight_report::log::{Folders, LoggedFlow, Series, SeriesRun, Slots, Taps};
+use firstflight_report::log::{Folders, LoggedEnd, LoggedFlow, Series, SeriesRun, Slots, Taps};
 use firstflight_scenario::{NamedLink, Scenario, SchemeChoice, quantity, trace_header};
 
 use crate::args::OutputOptions;
@@ -34,7 +34,8 @@ impl<'a> Logs<'a> {
         arguments: &[String],
     ) -> Result<Self, Failure> {
         let OutputOptions { pcap, events, qlog, .. } = to.clone();
-        let taps = Taps::new(Folders { pcap, events, qlog }, snap(to, arguments)?).map_err(Failure::usage)?;
+        let taps = Taps::new(Folders { pcap, events, qlog }, snap(to.snap.as_deref(), arguments)?)
+            .map_err(Failure::usage)?;
         let names = || choices.iter().map(|choice| choice.name().to_owned()).collect();
         let slot = slot(to, arguments)?;
         let links = || scenario.slot_links().iter().map(NamedLink::to_string).collect();
@@ -127,8 +128,9 @@ impl<'a> Logs<'a> {
             flow,
             description: self.scenario.describe(),
             header: trace_header(self.scenario, choice),
-            seed: self.scenario.seed,
-            scenario_hash: self.scenario.hash(),
+            run: Some((self.scenario.seed, self.scenario.hash())),
+            began: None,
+            end: LoggedEnd::Sender,
             mss: self.scenario.mss,
             packet: self.scenario.packet(),
         }

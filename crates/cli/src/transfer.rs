@@ -9,6 +9,7 @@ use clap::Args;
 use firstflight::registry::Registry;
 use firstflight_live::{Listener, Options, Stream};
 use firstflight_report::human::printable;
+use firstflight_report::log::LoggedEnd;
 use firstflight_scenario::{ByName, SchemeChoice, quantity};
 use firstflight_transfer::{Folder, TransferError, Transferred, Way};
 
@@ -17,12 +18,20 @@ use crate::interrupt::Interrupt;
 use crate::keys::EndKeys;
 use crate::output;
 use crate::progress::Progress;
-use measured::Recorder;
+use crate::race::snap;
+use crate::targets::{Input, check_file, check_folder};
+use reported::Page;
+use watched::{Wanted, Watchers};
 use wire::Wire;
 
 mod measured;
+mod reported;
 mod said;
+mod watched;
 mod wire;
+
+/// The name of the logs of a connection that brought no file across.
+const FAILED: &str = "failed";
 
 /// The scheme where none is named.
 const SCHEME: &str = "hystart++:avoidance=cubic";
@@ -42,6 +51,10 @@ pub(crate) struct Serve {
     /// Print only JSON: a row for each file that got across, with the fields of a race's rows.
     #[arg(long, help_heading = "Output")]
     json: bool,
+    #[command(flatten)]
+    drawn: Reporting,
+    #[command(flatten)]
+    logs: Logging,
 }
 
 #[derive(Args, Debug)]
@@ -62,6 +75,8 @@ pub(crate) struct Get {
     /// Print only JSON, one line: path, length, what was there before, SHA-256, time.
     #[arg(long, help_heading = "Output")]
     json: bool,
+    #[command(flatten)]
+    logs: Logging,
 }
 
 #[derive(Args, Debug)]
@@ -82,6 +97,10 @@ pub(crate) struct Send {
     /// Print only JSON: a row for each scheme, with the fields of a race's rows.
     #[arg(long, help_heading = "Output")]
     json: bool,
+    #[command(flatten)]
+    drawn: Reporting,
+    #[command(flatten)]
+    logs: Logging,
 }
 
 #[derive(Args, Debug)]
@@ -99,6 +118,56 @@ pub(crate) struct Receive {
     /// Print only JSON, one line for each file that came.
     #[arg(long, help_heading = "Output")]
     json: bool,
+    #[command(flatten)]
+    logs: Logging,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+struct Reporting {
+    /// Write a report at the end: one HTML file that opens offline, with the first 12 transfers drawn.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+struct Logging {
+    /// Write a pcapng capture of each connection at this end.
+    #[arg(long, value_name = "DIR")]
+    pcap: Option<PathBuf>,
+    /// Keep only this much of each captured packet, such as 128B [all].
+    #[arg(long, value_name = "BYTES", requires = "pcap", allow_hyphen_values = true)]
+    snap: Option<String>,
+    /// Write what this end did in each connection as qlog, the format of QUIC's tools.
+    #[arg(long, value_name = "DIR")]
+    qlog: Option<PathBuf>,
+}
+
+impl Logging {
+    /// Makes the folders, and says what is wanted.
+    fn wanted(&self, end: LoggedEnd, report: bool, arguments: &[String]) -> Result<Wanted, Failure> {
+        let snap = snap(self.snap.as_deref(), arguments)?;
+        for (option, folder) in [("--pcap", &self.pcap), ("--qlog", &self.qlog)] {
+            let Some(folder) = folder else { continue };
+            let made = std::fs::create_dir_all(folder).and_then(|()| check_folder(folder));
+            made.map_err(|error| {
+                let place = Place::value(arguments, option, &folder.to_string_lossy());
+                Failure::usage(format!("{option}: cannot write into {}: {error}", folder.display())).at(place)
+            })?;
+        }
+        Ok(Wanted { end, pcap: self.pcap.clone(), qlog: self.qlog.clone(), snap, report })
+    }
+}
+
+impl Reporting {
+    /// The page, whose file can be written.
+    fn page(&self, inputs: &[Input<'_>], arguments: &[String]) -> Result<Page, Failure> {
+        if let Some(path) = &self.report {
+            check_file("--report", path, inputs, arguments)?;
+        }
+        Ok(Page::new(self.report.clone()))
+    }
 }
 
 #[derive(Args, Debug)]
@@ -134,22 +203,36 @@ impl Patience {
 pub(crate) fn serve(asked: &Serve, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     let choices = schemes(asked.schemes.as_deref(), registry, arguments)?;
     let sends = |at: usize| (choices.get(at).cloned(), Way::Send);
-    let how = How { json: asked.json, patience: asked.at.patience.read(arguments)? };
+    let wanted = asked.logs.wanted(LoggedEnd::Sender, asked.drawn.report.is_some(), arguments)?;
+    let how = How {
+        json: asked.json,
+        patience: asked.at.patience.read(arguments)?,
+        page: asked.drawn.page(&[], arguments)?,
+        watchers: Watchers::new(wanted),
+    };
     let servers = (0..choices.len()).map(sends);
-    listen(&asked.folder, &asked.at, servers, &asked.ends, how, (registry, arguments))
+    listen(&asked.folder, &asked.at, servers, &asked.ends, &how, (registry, arguments))
 }
 
 /// `firstflight receive`.
 pub(crate) fn receive(asked: &Receive, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
-    let how = How { json: asked.json, patience: asked.at.patience.read(arguments)? };
+    let how = How {
+        json: asked.json,
+        patience: asked.at.patience.read(arguments)?,
+        page: Page::new(None),
+        watchers: Watchers::new(asked.logs.wanted(LoggedEnd::Receiver, false, arguments)?),
+    };
     let server = [(None, Way::Receive { replaces: asked.force })];
-    listen(&asked.folder, &asked.at, server.into_iter(), &asked.ends, how, (registry, arguments))
+    listen(&asked.folder, &asked.at, server.into_iter(), &asked.ends, &how, (registry, arguments))
 }
 
-#[derive(Clone, Copy)]
+/// How connections are answered.
+#[derive(Clone)]
 struct How {
     json: bool,
     patience: Duration,
+    page: Page,
+    watchers: Watchers,
 }
 
 /// Serves a folder until the user interrupts.
@@ -158,16 +241,15 @@ fn listen(
     at: &At,
     servers: impl Iterator<Item = (Option<SchemeChoice>, Way)>,
     ends: &EndKeys,
-    how: How,
+    how: &How,
     (registry, arguments): (Registry, &[String]),
 ) -> Result<(), Failure> {
     let folder = Arc::new(Folder::open(path).map_err(Failure::usage)?);
     let mut listeners = Vec::new();
     for (index, (choice, way)) in (0..).zip(servers) {
-        let recorder = Recorder::default();
         let name = choice.as_ref().map(ToString::to_string);
         let choice = choice.map_or_else(|| one(SCHEME, registry), Ok)?;
-        let options = options(choice, ends, registry, arguments)?.traces(recorder.traces());
+        let options = watched(options(choice, ends, registry, arguments)?, &how.watchers);
         let port = if at.port == 0 { Some(0) } else { at.port.checked_add(index) };
         let port = port.ok_or_else(|| {
             let text = at.port.to_string();
@@ -178,39 +260,56 @@ fn listen(
         let listener = Listener::bind(address, &options)
             .map_err(|error| Failure::usage(format!("cannot listen at {address}: {error}")))?;
         let name = name.map_or_else(String::new, |name| name + ": ");
-        listeners.push((name, listener, options, recorder, way));
+        listeners.push((name, listener, options, way));
     }
     for (name, listener, ..) in &listeners {
         output::say(&format!("{name}{}\n", listener.local_addr()));
     }
     let interrupt = Interrupt::listen();
-    for (_, listener, options, recorder, way) in listeners {
-        let folder = Arc::clone(&folder);
+    for (_, listener, options, way) in listeners {
+        let (folder, how) = (Arc::clone(&folder), how.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                let (folder, options, recorder) = (Arc::clone(&folder), options.clone(), recorder.clone());
-                std::thread::spawn(move || answer(&stream, &folder, way, how, (&options, &recorder)));
+                let (folder, options, how) = (Arc::clone(&folder), options.clone(), how.clone());
+                std::thread::spawn(move || answer(&stream, &folder, way, &how, &options));
             }
         });
     }
     while !interrupt.happened() {
         std::thread::sleep(Duration::from_millis(50));
     }
-    Ok(())
+    let written = how.page.write(&format!("Files served from {}", path.display()), arguments);
+    how.watchers.failure().map_or(written, |error| Err(Failure::write(error)))
+}
+
+/// The options of an end whose connections are watched.
+fn watched(options: Options, watchers: &Watchers) -> Options {
+    match watchers.watches() {
+        Some(watches) => options.watches(watches),
+        None => options,
+    }
 }
 
 /// Answers one connection, and says what came of it.
-fn answer(stream: &Stream, folder: &Folder, way: Way, how: How, (options, recorder): (&Options, &Recorder)) {
+fn answer(stream: &Stream, folder: &Folder, way: Way, how: &How, options: &Options) {
     let peer = stream.peer_addr();
     let mut wire = Wire::new(stream.clone(), how.patience);
     let served = firstflight_transfer::serve(&mut wire, folder, way, &mut |_, _| true);
     let written = wire.written();
     // What was written is on its way, and the peer may have left already.
     let _ = stream.finish(Some(how.patience));
-    let heard = recorder.take(peer);
+    let name = match &served {
+        Ok(Some(file)) => Some(file.path.as_str()),
+        Ok(None) => None,
+        Err(_) => Some(FAILED),
+    };
+    let heard = how.watchers.take(peer, name);
     match served {
         Ok(Some(file)) if way == Way::Send => {
             let row = heard.and_then(|heard| measured::Row::of(options, heard, written));
+            if let Some(row) = &row {
+                how.page.take(&file, row);
+            }
             show_sent(&file, row.as_ref(), how.json);
         }
         Ok(Some(file)) => {
@@ -242,7 +341,9 @@ pub(crate) fn get(asked: &Get, registry: Registry, arguments: &[String]) -> Resu
     let patience = asked.patience.read(arguments)?;
     let name = Path::new(path.rsplit('/').next().unwrap_or_default());
     let output = asked.output.as_deref().unwrap_or(name);
+    let watchers = Watchers::new(asked.logs.wanted(LoggedEnd::Receiver, false, arguments)?);
     let options = options(one(SCHEME, registry)?, &asked.ends, registry, arguments)?;
+    let options = watched(options, &watchers);
     let (interrupt, progress) = (Interrupt::listen(), Progress::of_bytes());
     #[expect(clippy::disallowed_methods, reason = "how long a transfer took is for its user")]
     let begin = std::time::Instant::now();
@@ -257,10 +358,12 @@ pub(crate) fn get(asked: &Get, registry: Registry, arguments: &[String]) -> Resu
         },
     );
     drop(progress);
-    let got = got.map_err(|error| failure(error, &interrupt))?;
     let took = begin.elapsed().as_secs_f64();
+    watchers.take(address, Some(got.as_ref().map_or(FAILED, |got| got.path.as_str())));
+    let got = got.map_err(|error| failure(error, &interrupt))?;
     let text = if asked.json { said::json(&got, Some(took)) } else { said::timed(&got, took) };
-    output::print(&(text + "\n"))
+    output::print(&(text + "\n"))?;
+    watchers.failure().map_or(Ok(()), |error| Err(Failure::write(error)))
 }
 
 /// `firstflight send`.
@@ -270,21 +373,25 @@ pub(crate) fn send(asked: &Send, registry: Registry, arguments: &[String]) -> Re
     let own = asked.file.file_name().and_then(|name| name.to_str());
     let path = path.or_else(|| own.map(str::to_owned)).ok_or_else(|| wrong_target(&asked.to, arguments))?;
     let choices = schemes(asked.schemes.as_deref(), registry, arguments)?;
+    let page = asked.drawn.page(&[Input { what: "file", path: &asked.file }], arguments)?;
+    let wanted = asked.logs.wanted(LoggedEnd::Sender, asked.drawn.report.is_some(), arguments)?;
+    let watchers = Watchers::new(wanted);
     let interrupt = Interrupt::listen();
     let all: Vec<_> = choices
         .iter()
-        .map(|choice| options(choice.clone(), &asked.ends, registry, arguments))
+        .map(|choice| Ok(watched(options(choice.clone(), &asked.ends, registry, arguments)?, &watchers)))
         .collect::<Result<_, _>>()?;
+    let mut sent_all = Ok(());
     for (choice, options) in choices.iter().zip(&all) {
         let path = if choices.len() > 1 { format!("{path}.{}", choice.name()) } else { path.clone() };
         let progress = Progress::of_bytes();
-        let (mut last, mut written) = (None, 0);
+        let mut count = None;
         let sent = firstflight_transfer::put(
             || {
-                let recorder = Recorder::default();
-                let wire =
-                    Wire::connect(address, &options.clone().traces(recorder.traces()), patience, &interrupt)?;
-                last = Some((recorder, wire.count()));
+                // The connection before asked what there is of the file.
+                watchers.take(address, None);
+                let wire = Wire::connect(address, options, patience, &interrupt)?;
+                count = Some(wire.count());
                 Ok(wire)
             },
             &asked.file,
@@ -295,15 +402,24 @@ pub(crate) fn send(asked: &Send, registry: Registry, arguments: &[String]) -> Re
             },
         );
         drop(progress);
-        let sent = sent.map_err(|error| failure(error, &interrupt))?;
-        let heard = last.and_then(|(recorder, count)| {
-            written = count.get();
-            recorder.take(address)
-        });
+        let heard = watchers.take(address, Some(if sent.is_ok() { path.as_str() } else { FAILED }));
+        let sent = match sent {
+            Ok(sent) => sent,
+            Err(error) => {
+                sent_all = Err(failure(error, &interrupt));
+                break;
+            }
+        };
+        let written = count.map_or(0, |count| count.get());
         let row = heard.and_then(|heard| measured::Row::of(options, heard, written));
+        if let Some(row) = &row {
+            page.take(&sent, row);
+        }
         show_sent(&sent, row.as_ref(), asked.json);
     }
-    Ok(())
+    let written = page.write(&format!("{} sent to {address}", asked.file.display()), arguments);
+    let logged = watchers.failure().map_or(Ok(()), |error| Err(Failure::write(error)));
+    sent_all.and(written).and(logged)
 }
 
 fn failure(error: TransferError, interrupt: &Interrupt) -> Failure {

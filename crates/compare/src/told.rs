@@ -9,7 +9,8 @@ use firstflight_trace::{TraceError, read};
 
 use crate::heard::Heard;
 
-/// A trace that was read.
+/// A sender's trace as far as it was heard.
+#[derive(Default)]
 pub struct Overheard {
     heard: Heard,
     packets: Packets,
@@ -31,15 +32,20 @@ pub struct Told {
 /// A text that is no trace.
 pub fn overhear(input: impl BufRead) -> Result<Overheard, TraceError> {
     let (_, mut calls) = read(input)?;
-    let (mut heard, mut packets) = (Heard::default(), Packets::default());
+    let mut overheard = Overheard::default();
     while let Some(record) = calls.next_call()? {
-        packets.take(&record);
-        heard.take(&record);
+        overheard.take(&record);
     }
-    Ok(Overheard { heard, packets })
+    Ok(overheard)
 }
 
 impl Overheard {
+    /// Takes the next record of the trace.
+    pub fn take(&mut self, record: &TraceRecord) {
+        self.packets.take(record);
+        self.heard.take(record);
+    }
+
     /// What it says of the first `size` bytes of the stream.
     pub fn of_transfer(self, size: u64) -> Told {
         let Self { heard, packets: Packets { mut recording, opened, min_rtt, last, .. } } = self;

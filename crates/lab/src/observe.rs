@@ -5,10 +5,8 @@ mod surroundings;
 
 use std::collections::BTreeSet;
 
-use firstflight::{Bytes, Note, Origin, Phase, Rate, Sent, Span, Tag, Time, TraceRecord};
-use firstflight_measure::{
-    Drop, Evidence, ExitSeen, Mark, PhaseKind, PhaseSpan, Recording, Send, State, Tap, rounded_rate,
-};
+use firstflight::{Bytes, Note, Phase, Rate, Sent, Span, Tag, Time, TraceRecord};
+use firstflight_measure::{Drop, Evidence, ExitSeen, Inside, Recording, Send, Tap, mark};
 use firstflight_scenario::quantity::humane_rate;
 use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder};
 use firstflight_tcp::{Flags, Happening, Role, Segment, Snapshot, Transmit};
@@ -42,19 +40,15 @@ pub(crate) struct Observer {
     sequences: [Sequence; 2],
     /// Whether new data left during the current event.
     new_data: bool,
-    /// The number of recorded round-trip samples, modulo 2^32.
-    rtt_samples: u32,
     growth: GrowthWatch,
     /// The tag under which the newest data left, and whether it did so for the first time in the current event.
     tag: (Tag, bool),
-    established: bool,
-    after_timeout: bool,
+    /// Draws the inside of the sender, for figures.
+    inside: Inside,
     /// The number of exits at the newest reduction. An undo of that reduction undoes the exits after it.
     exits_at_cut: usize,
     /// Whether su-time had ended by the newest reduction, so that an undo does not affect it.
     su_over_at_cut: bool,
-    /// Whether the sender was in the slow start after a timeout at the newest reduction.
-    after_timeout_at_cut: bool,
     surroundings: Surroundings,
     /// The numbers of the flow's data packets that were marked. A second queue may mark a packet again.
     marked: BTreeSet<u64>,
@@ -77,14 +71,11 @@ impl Observer {
             evidence: Evidence { recording, ..Evidence::default() },
             sequences: [Sequence::default(); 2],
             new_data: false,
-            rtt_samples: 0,
             growth: GrowthWatch::default(),
             tag: (Tag::default(), false),
-            established: false,
-            after_timeout: false,
+            inside: Inside::default(),
             exits_at_cut: 0,
             su_over_at_cut: false,
-            after_timeout_at_cut: false,
             surroundings,
             marked: BTreeSet::new(),
             tap,
@@ -135,66 +126,26 @@ impl Observer {
         flow == self.flow && side == Role::Client
     }
 
-    fn mark(&mut self, at: Time, kind: &str, text: String) {
-        if self.full {
-            self.evidence.recording.marks.push(Mark { at: at.nanos(), kind: kind.to_owned(), text });
-        }
-    }
-
-    fn packets(&self, bytes: Bytes) -> String {
-        let mss = u64::from(self.evidence.recording.mss.max(1));
-        let tenths = bytes.scale(10, mss).get();
-        format!("{}.{} packets", tenths / 10, tenths % 10)
-    }
-
-    fn note(&mut self, at: Time, note: &Note, snapshot: impl Fn() -> Snapshot) {
+    fn note(&mut self, at: Time, note: &Note) {
         match *note {
-            Note::Began(origin) => {
-                self.after_timeout = matches!(origin, Origin::AfterTimeout { .. });
-                if let Origin::AfterIdle { idle, .. } = origin {
-                    let (seconds, millis) = (idle.nanos() / 1_000_000_000, idle.nanos() / 1_000_000 % 1000);
-                    self.mark(at, "restart", format!("data again after {seconds}.{millis:03} s"));
-                }
-            }
-            Note::Exited { exit, phase, cwnd, flight } => {
-                self.after_timeout = false;
-                let rate = exit.learned.rate;
+            Note::Began(_) => {}
+            Note::Exited { exit, phase, cwnd, .. } => {
                 if phase == Phase::Startup {
-                    let rate = rate.map(Rate::bps);
+                    let rate = exit.learned.rate.map(Rate::bps);
                     let seen = ExitSeen { at: at.nanos(), cause: exit.cause, cwnd: cwnd.get(), rate };
                     self.evidence.exits.push(seen);
                 }
-                let found =
-                    rate.map_or_else(String::new, |rate| format!(", found {}", rounded_rate(rate.bps())));
-                let (cwnd, flight) = (self.packets(cwnd), self.packets(flight));
-                let what = if phase == Phase::Restart { "restart" } else { "start-up" };
-                let cause = exit.cause.name();
-                self.mark(
-                    at,
-                    "exit",
-                    format!(
-                        "{what} left by {cause}: cwnd {cwnd}, {} in flight{found}{}",
-                        flight.trim_end_matches(" packets"),
-                        delays(&snapshot())
-                    ),
-                );
             }
             Note::Continued => {
                 self.evidence.exits.pop();
-                self.mark(at, "continued", "start-up goes on after the restart".to_owned());
             }
             Note::Reduced { from } => {
                 self.exits_at_cut = self.evidence.exits.len();
                 self.su_over_at_cut = self.evidence.su_end.is_some();
-                self.after_timeout_at_cut = self.after_timeout;
                 self.evidence.cuts.push((at.nanos(), from.get()));
-                let before = self.packets(from);
-                self.mark(at, "reduction", format!("reduced from cwnd {before}"));
             }
             Note::Undone { exit } => {
                 self.evidence.cuts.pop();
-                // An undo also undoes the slow start that the timeout began.
-                self.after_timeout = self.after_timeout_at_cut;
                 if exit {
                     self.evidence.exits.truncate(self.exits_at_cut);
                 }
@@ -202,8 +153,6 @@ impl Observer {
                     self.evidence.su_end = None;
                     self.evidence.recording.marks.retain(|mark| mark.kind != "su-end");
                 }
-                let what = if exit { "reduction and exit undone" } else { "reduction undone" };
-                self.mark(at, "undo", what.to_owned());
             }
         }
     }
@@ -264,40 +213,9 @@ impl Observer {
             && snapshot.ssthresh.is_none_or(|ssthresh| snapshot.cwnd >= ssthresh);
         if governs {
             self.evidence.su_end = Some(at.nanos());
-            let text = format!("avoidance governs: cwnd {}", self.packets(snapshot.cwnd));
-            self.mark(at, "su-end", text);
-        }
-    }
-
-    fn draw(&mut self, at: Time, snapshot: &Snapshot) {
-        let at = at.nanos();
-        let kind = match snapshot.phase {
-            _ if !self.established => PhaseKind::Handshake,
-            Phase::Startup | Phase::Avoidance if self.after_timeout => PhaseKind::AfterTimeout,
-            _ if snapshot.recovering => PhaseKind::Recovery,
-            Phase::Startup => PhaseKind::Startup,
-            Phase::Restart => PhaseKind::Restart,
-            Phase::Avoidance => PhaseKind::Avoidance,
-        };
-        let recording = &mut self.evidence.recording;
-        if recording.phases.last().is_none_or(|span| span.kind != kind) {
-            if let Some(last) = recording.phases.last_mut() {
-                last.to = at;
+            if self.full {
+                Inside::su_end(&mut self.evidence.recording, at, snapshot.cwnd);
             }
-            recording.phases.push(PhaseSpan { from: at, to: at, kind });
-        }
-        let state = State {
-            at,
-            cwnd: snapshot.cwnd.get(),
-            ssthresh: snapshot.ssthresh.map(Bytes::get),
-            in_flight: snapshot.in_flight.get(),
-        };
-        if recording.states.last().is_none_or(|last| State { at, ..*last } != state) {
-            recording.states.push(state);
-        }
-        if let Some(rtt) = snapshot.latest_rtt.filter(|_| snapshot.rtt_samples != self.rtt_samples) {
-            self.rtt_samples = snapshot.rtt_samples;
-            recording.rtts.push((at, rtt.nanos()));
         }
     }
 }
@@ -368,7 +286,7 @@ impl Recorder for Observer {
         }
         self.growth.hear(left, self.evidence.recording.mss, &snapshot);
         if self.full {
-            self.draw(at, &snapshot());
+            self.inside.state(&mut self.evidence.recording, at, &snapshot());
         }
         if let Some(tap) = self.tap.as_mut().filter(|tap| tap.wants_state()) {
             tap.surroundings(delivered(&self.evidence), self.surroundings.longest_queue());
@@ -405,9 +323,11 @@ impl Recorder for Observer {
         if side == Role::Server {
             return;
         }
+        if self.full {
+            self.inside.happening(&mut self.evidence.recording, at, happening, snapshot);
+        }
         match happening {
-            Happening::Established => self.established = true,
-            Happening::Control(note) => self.note(at, note, snapshot),
+            Happening::Control(note) => self.note(at, note),
             Happening::RecoveryBegan { .. } => self.evidence.recoveries.push((at.nanos(), None)),
             Happening::RecoveryEnded => {
                 if let Some((_, end @ None)) = self.evidence.recoveries.last_mut() {
@@ -421,13 +341,12 @@ impl Recorder for Observer {
                     || "Quick-Start: nothing approved".to_owned(),
                     |rate| format!("Quick-Start: {} approved", humane_rate(rate)),
                 );
-                self.mark(at, "quick-start", text);
+                if self.full {
+                    mark(&mut self.evidence.recording, at, "quick-start", text);
+                }
             }
-            Happening::TimedOut => {
-                self.evidence.timeouts.push(at.nanos());
-                self.mark(at, "timeout", "retransmission timeout".to_owned());
-            }
-            Happening::AllAcknowledged | Happening::Closed | Happening::Aborted => {}
+            Happening::TimedOut => self.evidence.timeouts.push(at.nanos()),
+            Happening::Established | Happening::AllAcknowledged | Happening::Closed | Happening::Aborted => {}
         }
     }
 
@@ -444,18 +363,6 @@ impl Recorder for Observer {
 /// When the receiver last delivered, and how many bytes it has delivered.
 fn delivered(evidence: &Evidence) -> (Time, u64) {
     evidence.recording.delivered.last().map_or((Time::ZERO, 0), |(at, bytes)| (Time::from_nanos(*at), *bytes))
-}
-
-/// The newest round-trip time and the least, on which an exit by delay was based.
-fn delays(snapshot: &Snapshot) -> String {
-    let tenths = |span: Span| {
-        let tenths = span.nanos() / 100_000;
-        format!("{}.{}", tenths / 10, tenths % 10)
-    };
-    match (snapshot.latest_rtt, snapshot.min_rtt) {
-        (Some(latest), Some(least)) => format!(", RTT {} ms (least {})", tenths(latest), tenths(least)),
-        _ => String::new(),
-    }
 }
 
 /// Converts sequence numbers of 32 bits to offsets in the stream.

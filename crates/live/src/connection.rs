@@ -13,7 +13,7 @@ use crate::cookie::Cookie;
 use crate::frame::HEADER;
 use crate::link::{Link, Route};
 use crate::options::{Options, Ready};
-use crate::trace::Trace;
+use crate::watch::Watch;
 use crate::width::{BASE_SEGMENT, send_in_width, send_syn};
 
 /// The segments that leave in one turn: between turns the host hears what arrived.
@@ -80,7 +80,7 @@ pub(crate) struct State {
     /// Bytes counted in the memory of the host.
     held: u64,
     waits: Waits,
-    trace: Option<Trace>,
+    watch: Option<Box<dyn Watch>>,
 }
 
 /// The first ACK with its cookie, until the server is known to have it.
@@ -135,15 +135,16 @@ impl Connection {
         options: &Options,
         route: Route,
         memory: Arc<Memory>,
-        trace: Option<Trace>,
+        watch: Option<Box<dyn Watch>>,
     ) -> Self {
         let settings = Settings { send_buffer: options.send_buffer, lifetime: options.lifetime };
         let mut socket = Socket::new(role, &ready.config, ready.controller, &settings);
         if let Some(timeout) = options.user_timeout {
             socket.set_user_timeout(timeout);
         }
-        if trace.is_some() {
+        if watch.is_some() {
             socket.keep_told();
+            socket.keep_happenings();
         }
         let state = State {
             socket,
@@ -170,7 +171,7 @@ impl Connection {
             memory,
             held: 0,
             waits: Waits::default(),
-            trace,
+            watch,
         };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
@@ -210,13 +211,32 @@ impl Connection {
 }
 
 impl State {
+    /// The handshake of a server, of which nothing was kept: this SYN arrived then, and was answered.
+    pub(crate) fn was_opened(&mut self, then: Time, syn: &Segment) {
+        self.take_in(then, syn, &[]);
+        // The SYN-ACK left already.
+        while let Some((transmit, _)) = self.socket.poll(then) {
+            if let Some(watch) = &mut self.watch {
+                watch.sent(then, &transmit, [&[], &[]]);
+            }
+        }
+    }
+
+    /// The endpoint hears a segment.
+    fn take_in(&mut self, now: Time, segment: &Segment, payload: &[u8]) {
+        if let Some(watch) = &mut self.watch {
+            watch.arrived(now, segment, payload);
+        }
+        self.socket.on_segment(now, segment, payload);
+    }
+
     /// A segment arrived for the connection.
     pub(crate) fn hear(&mut self, now: Time, segment: &Segment, cookie: Option<&Cookie>, payload: &[u8]) {
         if segment.flags.has(Flags::SYN) {
             // What follows its options is padding.
             let bare = Segment { len: 0, ..*segment };
             let opening = !self.socket.is_open();
-            self.socket.on_segment(now, &bare, &[]);
+            self.take_in(now, &bare, &[]);
             if let Some(cookie) = cookie.filter(|_| opening && self.socket.is_open()) {
                 let due = now + Span::from_secs(1);
                 self.greeting = Some(Greeting { cookie: *cookie, segment: None, due, sent: 0 });
@@ -229,7 +249,7 @@ impl State {
             // It is lost, as on a path, and comes again.
             return;
         }
-        self.socket.on_segment(now, segment, payload);
+        self.take_in(now, segment, payload);
         if self.socket.is_open() {
             (self.confirmed, self.greeting) = (true, None);
         }
@@ -251,6 +271,9 @@ impl State {
             let Some((transmit, payload)) = self.socket.poll(now) else { break };
             let (segment, pieces) = (transmit.segment, payload.pieces());
             sent += 1;
+            if let Some(watch) = &mut self.watch {
+                watch.sent(now, &transmit, pieces);
+            }
             if segment.flags.has(Flags::SYN) {
                 send_syn(link, &self.route, &segment, self.width, &mut self.syns);
                 continue;
@@ -269,12 +292,21 @@ impl State {
         }
         self.greet_again(now, link);
         self.account();
-        if let Some(trace) = &mut self.trace {
-            while let Some(told) = self.socket.poll_told() {
-                trace.told(&told);
-            }
-        }
+        self.tell_watch(now);
         sent == TURN
+    }
+
+    /// Tells the watcher what happened since the last time.
+    fn tell_watch(&mut self, now: Time) {
+        let Some(watch) = &mut self.watch else { return };
+        let snapshot = self.socket.endpoint().snapshot();
+        while let Some(happening) = self.socket.poll_happening() {
+            watch.happening(now, &happening, &snapshot);
+        }
+        while let Some(told) = self.socket.poll_told() {
+            watch.told(told);
+        }
+        watch.state(now, &snapshot);
     }
 
     /// When the host is to look at the connection next, whether or not anything arrives.

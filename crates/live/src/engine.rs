@@ -23,7 +23,7 @@ use crate::host::{Command, Shared};
 use crate::link::{Arrival, Input, Link, Route, usual_segment};
 use crate::options::{Options, Ready};
 use crate::table::Table;
-use crate::trace::Trace;
+use crate::watch::Beginning;
 use crate::width::BASE_SEGMENT;
 use room::Line;
 use strangers::is_syn;
@@ -197,9 +197,19 @@ impl Engine {
         let secret = self.secrets.number(self.begun);
         let mut ready = self.ready.clone();
         ready.config = Config { initial_sequence, secret, syn_retries, ..ready.config };
-        let sink = self.options.traces.as_ref().and_then(|traces| traces(route.ends.peer).ok());
-        let trace = sink.map(|sink| Trace::new(&ready.header, sink));
-        Arc::new(Connection::new(role, ready, &self.options, route, Arc::clone(&self.memory), trace))
+        let Ends { peer, theirs, ours } = route.ends;
+        let own = route.from.map_or(self.shared.own, |ip| SocketAddr::new(ip, self.shared.own.port()));
+        let beginning = Beginning {
+            at: self.now(),
+            role,
+            peer,
+            own,
+            ports: (ours, theirs),
+            mss: ready.config.mss,
+            header: &ready.header,
+        };
+        let watch = self.options.watches.as_ref().and_then(|watches| watches(&beginning).ok());
+        Arc::new(Connection::new(role, ready, &self.options, route, Arc::clone(&self.memory), watch))
     }
 
     fn remove(&mut self, place: usize) {

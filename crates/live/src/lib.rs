@@ -40,9 +40,11 @@ mod options;
 mod stream;
 mod table;
 mod trace;
+mod watch;
 mod width;
 
 pub use host::Host;
 pub use listener::Listener;
 pub use options::{OFFERS, Options, OptionsError, Traces};
 pub use stream::Stream;
+pub use watch::{Beginning, Watch, Watches};

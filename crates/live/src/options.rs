@@ -15,6 +15,9 @@ use firstflight_scenario::{
 use firstflight_tcp::{Config, Offload};
 use firstflight_trace::Header;
 
+use crate::trace::Trace;
+use crate::watch::Watches;
+
 /// What this host can do: everything but ask the routers, for UDP sockets send no IP options.
 pub const OFFERS: Offers = Offers::of("the host on sockets", &offers());
 
@@ -90,7 +93,7 @@ pub struct Options {
     pub(crate) backlog: usize,
     pub(crate) linger: std::time::Duration,
     pub(crate) batches: bool,
-    pub(crate) traces: Option<Traces>,
+    pub(crate) watches: Option<Watches>,
 }
 
 impl Options {
@@ -129,7 +132,7 @@ impl Options {
             backlog: 1_024,
             linger: std::time::Duration::from_secs(3),
             batches: true,
-            traces: None,
+            watches: None,
         };
         options.checked()
     }
@@ -218,9 +221,17 @@ impl Options {
         self
     }
 
-    /// Where the trace of each connection goes: what its controller was told and decided, for `firstflight replay`.
-    pub fn traces(mut self, traces: Traces) -> Self {
-        self.traces = Some(traces);
+    /// Where the trace of each connection goes: what its controller was told and decided, for `firstflight replay`. The trace takes the
+    /// place of a watcher.
+    pub fn traces(self, traces: Traces) -> Self {
+        self.watches(Arc::new(move |beginning| {
+            Ok(Box::new(Trace::new(beginning.header, traces(beginning.peer)?)))
+        }))
+    }
+
+    /// Who watches each connection: its segments, and what happens inside its endpoint.
+    pub fn watches(mut self, watches: Watches) -> Self {
+        self.watches = Some(watches);
         self
     }
 

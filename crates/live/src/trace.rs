@@ -5,6 +5,8 @@ use std::io::Write;
 use firstflight::TraceRecord;
 use firstflight_trace::{Header, Writer};
 
+use crate::watch::Watch;
+
 /// The trace of one connection. When it cannot be written it ends; the connection goes on.
 pub(crate) struct Trace {
     writer: Writer,
@@ -19,16 +21,17 @@ impl Trace {
         trace
     }
 
-    /// Writes a call of the controller.
-    pub(crate) fn told(&mut self, told: &TraceRecord) {
-        let line = self.writer.told(told);
-        self.write(&line);
-    }
-
     fn write(&mut self, line: &str) {
         if self.to.as_mut().is_some_and(|to| to.write_all(line.as_bytes()).is_err()) {
             self.to = None;
         }
+    }
+}
+
+impl Watch for Trace {
+    fn told(&mut self, told: TraceRecord) {
+        let line = self.writer.told(&told);
+        self.write(&line);
     }
 }
 

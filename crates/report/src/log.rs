@@ -3,6 +3,8 @@
 //! Each log is a [`firstflight_measure::Tap`], so that a simulator, or another host that runs a flow, can write it.
 
 mod captures;
+mod end_capture;
+mod end_logs;
 mod events;
 mod flow;
 mod names;
@@ -12,8 +14,10 @@ mod series;
 mod taps;
 
 pub use captures::Captures;
+pub use end_capture::CapturedEnds;
+pub use end_logs::EndLogs;
 pub use events::Events;
-pub use flow::LoggedFlow;
+pub use flow::{LoggedEnd, LoggedFlow};
 pub use names::{origin_name, phase_name};
 pub use qlog::Qlog;
 pub use series::{SERIES_COLUMNS, SLOT_COLUMNS, Series, SeriesRun, Slots};

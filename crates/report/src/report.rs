@@ -12,9 +12,11 @@ pub enum Subject {
     Race,
     /// Connections of captures.
     Captures,
+    /// Transfers over a real path, as their sender knows them.
+    Transfers,
 }
 
-/// One race, or the connections of captures, with all that the report shows. The command builds it, and `html::render`
+/// One race, the connections of captures or transfers, with all that the report shows. The command builds it, and `html::render`
 /// renders it.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
@@ -30,7 +32,7 @@ pub struct Report {
     pub seed: u64,
     /// The hash of the scenario.
     pub scenario_hash: String,
-    /// The scenario's canonical text. For captures: the files read, and what was left out.
+    /// The scenario's canonical text. For captures: the files read, and what was left out. For transfers: the files.
     pub scenario_text: String,
     /// The verdict in one line.
     pub verdict: String,

@@ -135,6 +135,20 @@ impl WholeFile {
         file.map_err(WriteError::at(&self.path))
     }
 
+    /// Gives the file, which has no name yet, another path in the same folder.
+    ///
+    /// # Errors
+    /// The obstacle, with the path.
+    pub fn rename(&mut self, path: &Path) -> Result<(), WriteError> {
+        let other = place(path).map_err(WriteError::at(path))?;
+        match (&mut self.place, other) {
+            (Place::Beside { target, .. }, Place::Beside { target: other, .. }) => *target = other,
+            _ => return Err(WriteError::at(path)(io::ErrorKind::InvalidInput.into())),
+        }
+        self.path = path.to_path_buf();
+        Ok(())
+    }
+
     /// Forces the bytes to the disk and gives the file its name.
     ///
     /// # Errors
@@ -255,6 +269,18 @@ mod tests {
         drop(file);
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(names(&at), ["r.html"]);
+        fs::remove_dir_all(at).unwrap();
+    }
+
+    #[test]
+    fn a_file_may_learn_its_name_last() {
+        let at = directory("named");
+        let mut file = WholeFile::create(&at.join("one")).unwrap();
+        file.write_all(b"new").unwrap();
+        assert!(file.rename(&at).is_err());
+        file.rename(&at.join("two")).unwrap();
+        file.commit().unwrap();
+        assert_eq!(names(&at), ["two"]);
         fs::remove_dir_all(at).unwrap();
     }
 

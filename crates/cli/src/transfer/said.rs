@@ -34,7 +34,7 @@ pub(super) fn timed(file: &Transferred, took: f64) -> String {
 }
 
 /// What got across, how fast, and how the sender started.
-pub(super) fn started(file: &Transferred, Row(fields): &Row) -> String {
+pub(super) fn started(file: &Transferred, Row { fields, .. }: &Row) -> String {
     let number = |field: &str| fields.get(field).and_then(Value::as_f64);
     let text = |field: &str| fields.get(field).and_then(Value::as_str).unwrap_or_default();
     let counted = |field: &str| fields.get(field).and_then(Value::as_u64).map_or_else(String::new, count);

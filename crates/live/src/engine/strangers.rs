@@ -82,9 +82,7 @@ impl Engine {
             self.begin(Role::Server, arrival.route, initial_sequence, self.ready.config.syn_retries);
         let mut state = connection.lock();
         state.narrow(what.mss.saturating_add(HEADER));
-        state.socket.on_segment(what.at, &what.syn(segment), &[]);
-        // The SYN-ACK left already.
-        while state.socket.poll(what.at).is_some() {}
+        state.was_opened(what.at, &what.syn(segment));
         state.hear(now, segment, None, arrival.payload);
         if !state.socket.is_open() {
             return;

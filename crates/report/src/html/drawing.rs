@@ -68,6 +68,8 @@ struct Series {
 pub(crate) struct Drawing<'a> {
     /// Whether the data is of captures, for which the flight is drawn as the window.
     is_capture: bool,
+    /// Whether the network was seen too: its queue, and what it dropped.
+    has_network: bool,
     /// Whether the data is of rounds, whose restarts are shown first.
     is_of_rounds: bool,
     /// Seconds a tick of the ideal.
@@ -172,6 +174,7 @@ impl<'a> Drawing<'a> {
         let ideal = Series { of: report.ideal.len(), thinned: Thinned::new(ideal, &grid, Shape::Line) };
         Self {
             is_capture: report.subject == Subject::Captures,
+            has_network: report.subject == Subject::Race,
             is_of_rounds: report.rows.iter().any(|row| row.contains_key("elapsed_s")),
             tick: clock.seconds(),
             buckets,

@@ -14,6 +14,7 @@ use crate::view::{self, Show};
 #[derive(Serialize)]
 pub(crate) struct Words<'a> {
     is_capture: bool,
+    is_transfer: bool,
     title: &'a str,
     command: &'a str,
     version: &'a str,
@@ -27,6 +28,7 @@ impl<'a> Words<'a> {
     pub(crate) fn new(report: &'a Report) -> Self {
         Self {
             is_capture: report.subject == Subject::Captures,
+            is_transfer: report.subject == Subject::Transfers,
             title: &report.title,
             command: &report.command,
             version: &report.version,
@@ -254,10 +256,12 @@ pub(crate) fn panels(report: &Report) -> Vec<Panel> {
         let is_capture = report.subject == Subject::Captures;
         let tell = if is_capture { captured::facts } else { facts };
         let facts = row_of(index).map(tell).unwrap_or_default();
-        let plots = if is_capture {
-            "Three plots over one time axis: sequence, bytes in flight, round-trip time."
-        } else {
-            "Four plots over one time axis: sequence, window, round-trip time, queue."
+        let plots = match report.subject {
+            Subject::Captures => {
+                "Three plots over one time axis: sequence, bytes in flight, round-trip time."
+            }
+            Subject::Transfers => "Three plots over one time axis: sequence, window, round-trip time.",
+            Subject::Race => "Four plots over one time axis: sequence, window, round-trip time, queue.",
         };
         let told: Vec<String> = facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
         Panel {

@@ -145,7 +145,7 @@ impl Tap for Captures {
 }
 
 /// The comment for a note: an exit from start-up or restart, with its cause and numbers, or the undo of an exit.
-fn remark(at: Time, note: Note) -> Option<String> {
+pub(super) fn remark(at: Time, note: Note) -> Option<String> {
     let at = format!("{}.{:09} s", at.nanos() / 1_000_000_000, at.nanos() % 1_000_000_000);
     match note {
         Note::Exited { exit: Exit { cause, learned }, phase, cwnd, flight } => {

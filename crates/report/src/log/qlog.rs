@@ -13,8 +13,8 @@ use firstflight_measure::Tap;
 use firstflight_tcp::{Flags, Happening, Role, Segment, Snapshot, Transmit};
 use qlog::events::quic::{
     CongestionStateUpdated, CongestionStateUpdatedTrigger, PacketHeader, PacketLost, PacketNumberSpace,
-    PacketSent, PacketType, PacketsAcked, QuicFrame, RecoveryMetricsUpdated, RecoveryParametersSet,
-    TimerEventType, TimerType, TimerUpdated,
+    PacketReceived, PacketSent, PacketType, PacketsAcked, QuicFrame, RecoveryMetricsUpdated,
+    RecoveryParametersSet, TimerEventType, TimerType, TimerUpdated,
 };
 use qlog::events::{EventData, JsonEvent, QUIC_URI, RawInfo};
 use qlog::{
@@ -24,7 +24,7 @@ use qlog::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::flow::LoggedFlow;
+use super::flow::{LoggedEnd, LoggedFlow};
 use super::names::{origin_name, phase_name};
 use super::naming::naming;
 use crate::write::WholeFile;
@@ -47,6 +47,7 @@ pub struct Qlog {
     after_timeout: bool,
     /// Whether a mark arrived since the last state.
     marked: bool,
+    end: LoggedEnd,
 }
 
 impl Qlog {
@@ -60,7 +61,7 @@ impl Qlog {
     /// # Errors
     /// A file that cannot be written.
     pub fn begin(folder: &Path, flow: &LoggedFlow) -> io::Result<Self> {
-        let LoggedFlow { name, header, seed, scenario_hash, mss, packet, .. } = flow;
+        let LoggedFlow { name, header, run, mss, packet, end, .. } = flow;
         let path = folder.join(Self::file_name(name));
         let file = WholeFile::create(&path).map_err(|error| naming(&path, &error.source))?;
         let mut log = Self {
@@ -73,8 +74,13 @@ impl Qlog {
             state: None,
             after_timeout: false,
             marked: false,
+            end: *end,
         };
         log.record(&first_record(flow));
+        if *end == LoggedEnd::Receiver {
+            return Ok(log);
+        }
+        let (seed, scenario_hash) = run.as_ref().map(|(seed, hash)| (*seed, hash.as_str())).unzip();
         log.own(
             Time::ZERO,
             "scenario",
@@ -96,6 +102,18 @@ impl Qlog {
         };
         log.add(Time::ZERO, EventData::QuicRecoveryParametersSet(parameters));
         Ok(log)
+    }
+
+    /// The flow's file gets this name instead.
+    ///
+    /// # Errors
+    /// A name that the file cannot have.
+    pub fn rename(&mut self, name: &str) -> io::Result<()> {
+        let path = self.path.with_file_name(Self::file_name(name));
+        let renamed = self.file.as_mut().map_or(Ok(()), |file| file.rename(&path));
+        renamed.map_err(|error| naming(&path, &error.source))?;
+        self.path = path;
+        Ok(())
     }
 
     fn add(&mut self, at: Time, data: EventData) {
@@ -218,23 +236,21 @@ impl Qlog {
 impl Tap for Qlog {
     fn sent(&mut self, at: Time, role: Role, transmit: &Transmit, offset: u64) {
         let Some(sent) = transmit.sent.filter(|_| role == Role::Client) else { return };
-        let payload = RawInfo { payload_length: Some(u64::from(transmit.segment.len)), ..RawInfo::default() };
-        let frame = QuicFrame::Stream {
-            stream_id: 0,
-            offset: Some(offset),
-            fin: transmit.segment.flags.has(Flags::FIN).then_some(true),
-            raw: Some(Box::new(payload.clone())),
-        };
-        let packet = PacketSent {
-            header: packet_header(sent.packet),
-            raw: Some(payload),
-            frames: Some(vec![frame]),
-            ..PacketSent::default()
-        };
+        let (raw, frames) = stream(&transmit.segment, offset);
+        let packet = PacketSent { header: packet_header(sent.packet), raw, frames, ..PacketSent::default() };
         self.add(at, EventData::QuicPacketSent(packet));
     }
 
-    fn arrived(&mut self, _: Time, _: Role, _: &Segment, _: u64) {}
+    fn arrived(&mut self, at: Time, role: Role, segment: &Segment, offset: u64) {
+        if self.end != LoggedEnd::Receiver || role == Role::Client || segment.len == 0 {
+            return;
+        }
+        // The receiver knows no packet's number: TCP sends none.
+        let header = PacketHeader { packet_type: PacketType::OneRtt, ..PacketHeader::default() };
+        let (raw, frames) = stream(segment, offset);
+        let packet = PacketReceived { header, raw, frames, ..PacketReceived::default() };
+        self.add(at, EventData::QuicPacketReceived(packet));
+    }
 
     fn happening(&mut self, at: Time, role: Role, happening: &Happening) {
         if role == Role::Server {
@@ -317,6 +333,7 @@ impl Tap for Qlog {
 
 /// The first record of every file.
 fn first_record(flow: &LoggedFlow) -> QlogSeq {
+    let is_sender = flow.end == LoggedEnd::Sender;
     QlogSeq {
         file_schema: QLOGFILESEQ_URI.to_owned(),
         serialization_format: "application/qlog+json-seq".to_owned(),
@@ -329,13 +346,13 @@ fn first_record(flow: &LoggedFlow) -> QlogSeq {
                 tuple: None,
                 group_id: None,
                 protocol_types: Some(vec!["TCP".to_owned()]),
-                // The reference is the simulator's clock, which is zero at the start of the run: no wall clock.
-                reference_time: ReferenceTime::new_monotonic(None),
+                // The simulator's clock, which is zero at the start of the run, is no wall clock.
+                reference_time: ReferenceTime::new_monotonic(flow.began),
                 time_format: Some(TimeFormat::RelativeToEpoch),
             }),
             vantage_point: Some(VantagePoint {
-                name: Some("the data's sender".to_owned()),
-                ty: VantagePointType::Client,
+                name: Some(format!("the data's {}", if is_sender { "sender" } else { "receiver" })),
+                ty: if is_sender { VantagePointType::Client } else { VantagePointType::Server },
                 flow: None,
             }),
             event_schemas: vec![QUIC_URI.to_owned(), OWN_URI.to_owned()],
@@ -345,6 +362,18 @@ fn first_record(flow: &LoggedFlow) -> QlogSeq {
 
 fn packet_header(number: u64) -> PacketHeader {
     PacketHeader { packet_type: PacketType::OneRtt, packet_number: Some(number), ..PacketHeader::default() }
+}
+
+/// The payload of a segment, as QUIC would have it: a stretch of stream 0.
+fn stream(segment: &Segment, offset: u64) -> (Option<RawInfo>, Option<Vec<QuicFrame>>) {
+    let payload = RawInfo { payload_length: Some(u64::from(segment.len)), ..RawInfo::default() };
+    let frame = QuicFrame::Stream {
+        stream_id: 0,
+        offset: Some(offset),
+        fin: segment.flags.has(Flags::FIN).then_some(true),
+        raw: Some(Box::new(payload.clone())),
+    };
+    (Some(payload), Some(vec![frame]))
 }
 
 /// The value of a metric if it has changed.

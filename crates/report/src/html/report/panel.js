@@ -1,14 +1,14 @@
 // One scheme: sequence, window, round-trip time and queue above each other, with its phases and marks.
 
-const DOMAINS = data.is_capture ? [[0.55, 0.925], [0.26, 0.47], [0, 0.18]]
-  : [[0.625, 0.925], [0.405, 0.565], [0.205, 0.345], [0, 0.145]];
+const DOMAINS = data.has_network ? [[0.625, 0.925], [0.405, 0.565], [0.205, 0.345], [0, 0.145]]
+  : [[0.55, 0.925], [0.26, 0.47], [0, 0.18]];
 const RIBBON = [0.972, 1];
 
 class Panel extends View {
   constructor(element, flow) {
     super(element, flow.windows, flow.restarts);
     this.flow = flow;
-    const drawn = ["sends", "retransmissions", "acks", "cwnd", "ssthresh", "rtt", ...(data.is_capture ? [] : ["drops", "inFlight", "queue", "product"])];
+    const drawn = ["sends", "retransmissions", "acks", "cwnd", "ssthresh", "rtt", ...(data.is_capture ? [] : ["drops", "inFlight"]), ...(data.has_network ? ["queue", "product"] : [])];
     const sum = (of) => drawn.reduce((total, name) => total + of(flow[name]), 0);
     const kept = sum((one) => one.x.length), all = sum((one) => one.of);
     this.idle = `${kept.toLocaleString("en")} of ${all.toLocaleString("en")} recorded points are drawn from this file. Point at a plot to read it.`;
@@ -41,14 +41,15 @@ class Panel extends View {
       rtt,
       { ...steps(flow.queue, "y4", "purple", 1.2), fill: "tozeroy", fillcolor: colour("purple") + "2e" },
     ];
-    // A capture knows of no window but the flight, of no drop and of no queue.
-    const traces = data.is_capture ? all.filter((trace) => trace.y.length && trace.yaxis !== "y4" && trace !== inFlight) : all;
+    // Only who sees the network knows of a queue. A capture knows of no window but the flight, and of no drop.
+    const traces = data.has_network ? all
+      : all.filter((trace) => trace.y.length && trace.yaxis !== "y4" && !(data.is_capture && trace === inFlight));
     const y = (at, more) => axis({ domain: DOMAINS[at], anchor: "x", fixedrange: true, nticks: 5, ...more });
     const sequence = byteAxis(traces.filter((trace) => trace.yaxis === "y"), 7, { domain: DOMAINS[0], anchor: "x" });
     return { traces, layout: layout(this, {
-      xaxis: axis({ range: [a, b], anchor: data.is_capture ? "y3" : "y4", title: { text: "s since the SYN", standoff: 6 } }),
+      xaxis: axis({ range: [a, b], anchor: data.has_network ? "y4" : "y3", title: { text: "s since the SYN", standoff: 6 } }),
       yaxis: sequence, yaxis2: y(1, { range: [0, top] }),
-      yaxis3: y(2, {}), ...(data.is_capture ? {} : { yaxis4: y(3, { rangemode: "tozero" }) }),
+      yaxis3: y(2, {}), ...(data.has_network ? { yaxis4: y(3, { rangemode: "tozero" }) } : {}),
       shapes: [...this.ribbon(a, b), ...this.lines(a, b)], annotations: [...titles(this.pixels()), ...this.flags(a, b)],
     }) };
   }
@@ -71,7 +72,7 @@ class Panel extends View {
     return shapes;
   }
 
-  /** Marks as lines through all four plots; of many too close to tell apart, one. */
+  /** Marks as lines through all plots; of many too close to tell apart, one. */
   lines(a, b) {
     const scale = this.pixels() / (b - a), last = {};
     return this.flow.marks.filter((mark) => {
@@ -134,7 +135,7 @@ class Panel extends View {
       word(data.is_capture ? "receiver's window" : "ssthresh", ssthresh[0] === null || ssthresh[0] < 0 ? "none" : about(ssthresh, packets(1))),
       ...(data.is_capture ? [] : [word("in flight", about(valueAt(flow.inFlight, t), packets(1)))]),
       word("RTT", about(dotAt(flow.rtt, t), (rtt) => decimals(rtt, 2, "ms"))),
-      ...(data.is_capture ? [] : [word("queue", about(valueAt(flow.queue, t), packets(0)))]),
+      ...(data.has_network ? [word("queue", about(valueAt(flow.queue, t), packets(0)))] : []),
       ...(phase ? [word("phase", PHASES[phase.kind])] : []),
       ...marks.map((mark) => word(mark.kind, `${decimals(mark.at, 4, "s")}: ${mark.text}`, "mark")),
     ];
@@ -149,10 +150,11 @@ function titles(room) {
     ["In flight", ", packets", [["━", "blue", "in flight"], ["╍", "orange", "receiver's window", "window"]]],
     ["Round-trip time", ", ms", []],
   ] : [
-    ["Sequence", "", [["●", "blue", "sent"], again, acked, ["✕", "vermillion", "dropped"]]],
-    ["Window", ", packets", [["━", "blue", "cwnd"], ["╍", "orange", "ssthresh"], ["━", "sky", "in flight", "flight"], ["┈", "ink", data.reference.name, "BDP"]]],
+    ["Sequence", "", [["●", "blue", "sent"], again, acked, ["✕", "vermillion", data.has_network ? "dropped" : "found lost"]]],
+    ["Window", ", packets", [["━", "blue", "cwnd"], ["╍", "orange", "ssthresh"], ["━", "sky", "in flight", "flight"],
+      ...(data.has_network ? [["┈", "ink", data.reference.name, "BDP"]] : [])]],
     ["Round-trip time", ", ms", []],
-    ["Bottleneck queue", ", packets", []],
+    ...(data.has_network ? [["Bottleneck queue", ", packets", []]] : []),
   ];
   return texts.map(([name, unit, keys], at) => {
     const words = ([symbol, , what, short], isShort) => `${symbol} ${isShort && short || what}`;
