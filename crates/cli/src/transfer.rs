@@ -459,9 +459,9 @@ fn options(
     let options = Options::of(registry, choice).map_err(|error| {
         Failure::usage(format!("--schemes: {error}")).at(Place::value(arguments, "--schemes", "--schemes"))
     })?;
-    // A server's own buffers hold no path back.
-    let options =
-        options.set("rwnd", "16MB").map_err(Failure::usage)?.send_buffer(16 << 20).memory(256 << 20);
+    // The buffers of the two ends hold no path back, and a start-up finds data to send, as in a race.
+    let options = options.set("rwnd", "16MB").map_err(Failure::usage)?;
+    let options = options.send_buffer(16 << 20).whole_send_buffer(true).memory(256 << 20);
     ends.given.iter().try_fold(options, |options, (name, value)| {
         let option = format!("--{name}");
         options

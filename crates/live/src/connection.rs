@@ -268,6 +268,8 @@ impl State {
         self.abort_if_orphaned(now);
         let mut sent = 0;
         while sent < TURN {
+            // What called for a segment is told before it.
+            self.tell_watch(now);
             let Some((transmit, payload)) = self.socket.poll(now) else { break };
             let (segment, pieces) = (transmit.segment, payload.pieces());
             sent += 1;
@@ -293,20 +295,21 @@ impl State {
         self.greet_again(now, link);
         self.account();
         self.tell_watch(now);
+        if let Some(watch) = &mut self.watch {
+            watch.state(now, &self.socket.endpoint().snapshot());
+        }
         sent == TURN
     }
 
     /// Tells the watcher what happened since the last time.
     fn tell_watch(&mut self, now: Time) {
         let Some(watch) = &mut self.watch else { return };
-        let snapshot = self.socket.endpoint().snapshot();
         while let Some(happening) = self.socket.poll_happening() {
-            watch.happening(now, &happening, &snapshot);
+            watch.happening(now, &happening, &self.socket.endpoint().snapshot());
         }
         while let Some(told) = self.socket.poll_told() {
             watch.told(told);
         }
-        watch.state(now, &snapshot);
     }
 
     /// When the host is to look at the connection next, whether or not anything arrives.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::error::TransferError;
 use crate::hash::{CHUNK, Hash};
+use crate::message::Message;
 use crate::part::Part;
 
 /// A file that got across.
@@ -31,34 +32,50 @@ pub(crate) struct Rest {
     pub(crate) length: u64,
 }
 
-/// Sends the rest of a file, whose bytes before `hash` has already.
+/// Sends the line before the bytes, the rest of a file, whose bytes before `hash` has already, and the line behind them. Returns the
+/// file's hash.
+///
+/// The lines are written together with bytes. A line of its own would be a short segment in the first window, for which a receiver
+/// that delays ACKs waits, and by which the rounds of a start-up are others than those of whole segments.
 pub(crate) fn send_rest(
     file: &mut File,
     (path, rest): (&Path, Rest),
-    hash: &mut Hash,
+    (before, hash): (&Message, &mut Hash),
     to: &mut impl Write,
     progress: Progress<'_>,
-) -> Result<(), TransferError> {
+) -> Result<String, TransferError> {
     let Rest { from, length } = rest;
     let mut chunk = vec![0; CHUNK];
+    let mut unwritten = before.line().into_bytes();
     let mut there = from;
-    while there < length {
-        if !progress(there, length) {
-            return Err(TransferError::Interrupted);
+    loop {
+        if there < length {
+            if !progress(there, length) {
+                return Err(TransferError::Interrupted);
+            }
+            let wanted = usize::try_from(length - there).map_or(CHUNK, |left| left.min(CHUNK));
+            let room = chunk.get_mut(..wanted).unwrap_or_default();
+            let read = retry(|| file.read(room)).map_err(TransferError::at(path))?;
+            let bytes = room.get(..read).unwrap_or_default();
+            if bytes.is_empty() {
+                return Err(TransferError::Changed { path: path.to_path_buf(), there, length });
+            }
+            hash.take(bytes);
+            unwritten.extend(bytes);
+            there += read as u64;
         }
-        let wanted = usize::try_from(length - there).map_or(CHUNK, |left| left.min(CHUNK));
-        let room = chunk.get_mut(..wanted).unwrap_or_default();
-        let read = retry(|| file.read(room)).map_err(TransferError::at(path))?;
-        let bytes = room.get(..read).unwrap_or_default();
-        if bytes.is_empty() {
-            return Err(TransferError::Changed { path: path.to_path_buf(), there, length });
+        let whole = (there >= length).then(|| hash.text());
+        if let Some(hash) = &whole {
+            unwritten.extend(Message::End { hash: hash.clone() }.line().into_bytes());
         }
-        hash.take(bytes);
-        to.write_all(bytes).map_err(TransferError::Connection)?;
-        there += read as u64;
+        to.write_all(&unwritten).map_err(TransferError::Connection)?;
+        unwritten.clear();
+        if let Some(hash) = whole {
+            to.flush().map_err(TransferError::Connection)?;
+            progress(length, length);
+            return Ok(hash);
+        }
     }
-    progress(length, length);
-    Ok(())
 }
 
 /// Receives the rest of a file into its part.

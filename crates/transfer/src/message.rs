@@ -34,9 +34,10 @@ pub(crate) enum Message {
 }
 
 impl Message {
-    pub(crate) fn write(&self, to: &mut impl Write) -> Result<(), TransferError> {
+    /// The line, with its end.
+    pub(crate) fn line(&self) -> String {
         let escaped = |text: &str| utf8_percent_encode(text, ESCAPED).to_string();
-        let line = match self {
+        match self {
             Self::Get { path, have, hash } => format!("GET {} {have} {hash}\n", escaped(path)),
             Self::Ask { path, length } => format!("ASK {} {length}\n", escaped(path)),
             Self::Have { have, hash } => format!("HAVE {have} {hash}\n"),
@@ -45,8 +46,11 @@ impl Message {
             Self::End { hash } => format!("END {hash}\n"),
             Self::Done { hash } => format!("DONE {hash}\n"),
             Self::No { why } => format!("NO {}\n", escaped(&why.chars().take(500).collect::<String>())),
-        };
-        to.write_all(line.as_bytes()).and_then(|()| to.flush()).map_err(TransferError::Connection)
+        }
+    }
+
+    pub(crate) fn write(&self, to: &mut impl Write) -> Result<(), TransferError> {
+        to.write_all(self.line().as_bytes()).and_then(|()| to.flush()).map_err(TransferError::Connection)
     }
 
     /// Reads a line, and nothing behind it. `None` where the peer ended before it said anything.
@@ -94,12 +98,7 @@ impl Message {
     pub(crate) fn instead_of(self, expected: &'static str) -> TransferError {
         match self {
             Self::No { why } => TransferError::Refused(printable(&why)),
-            other => {
-                let mut line = Vec::new();
-                // Writing into memory does not fail.
-                let _ = other.write(&mut line);
-                TransferError::Protocol(printable(String::from_utf8_lossy(&line).trim_end()), expected)
-            }
+            other => TransferError::Protocol(printable(other.line().trim_end()), expected),
         }
     }
 }

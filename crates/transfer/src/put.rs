@@ -32,17 +32,18 @@ pub fn put<S: Read + Write>(
         }
     };
     let mut peer = connect()?;
-    Message::Put { path: path.to_owned(), length, from }.write(&mut peer)?;
-    if let Err(error) = send_rest(&mut file, (source, Rest { from, length }), &mut hash, &mut peer, progress)
-    {
+    let put = Message::Put { path: path.to_owned(), length, from };
+    let rest = (source, Rest { from, length });
+    let sha256 = match send_rest(&mut file, rest, (&put, &mut hash), &mut peer, progress) {
+        Ok(sha256) => sha256,
         // The server may have said why before it left.
-        return Err(match (&error, Message::read(&mut peer)) {
-            (TransferError::Connection(_), Ok(Some(no @ Message::No { .. }))) => no.instead_of("DONE"),
-            _ => error,
-        });
-    }
-    let sha256 = hash.text();
-    Message::End { hash: sha256.clone() }.write(&mut peer)?;
+        Err(error) => {
+            return Err(match (&error, Message::read(&mut peer)) {
+                (TransferError::Connection(_), Ok(Some(no @ Message::No { .. }))) => no.instead_of("DONE"),
+                _ => error,
+            });
+        }
+    };
     match Message::read(&mut peer)? {
         Some(Message::Done { hash }) if hash == sha256 => {
             Ok(Transferred { path: path.to_owned(), length, resumed: from, sha256 })

@@ -79,16 +79,13 @@ fn send<S: Read + Write>(
     let shown = Path::new(path);
     let length = file.metadata().map_err(TransferError::at(shown))?.len();
     let (from, mut hash) = common_start(&mut file, shown, length, have, theirs)?;
-    Message::Data { length, from }.write(peer)?;
-    if let Err(error) = send_rest(&mut file, (shown, Rest { from, length }), &mut hash, peer, progress) {
-        // The client counts bytes: whatever was said now would be taken for some of them.
-        return Err(match error {
-            TransferError::Connection(error) => TransferError::Connection(error),
-            other => TransferError::Connection(std::io::Error::other(other.to_string())),
-        });
-    }
-    let sha256 = hash.text();
-    Message::End { hash: sha256.clone() }.write(peer)?;
+    let data = Message::Data { length, from };
+    let sent = send_rest(&mut file, (shown, Rest { from, length }), (&data, &mut hash), peer, progress);
+    // The client counts bytes: whatever was said now would be taken for some of them.
+    let sha256 = sent.map_err(|error| match error {
+        TransferError::Connection(error) => TransferError::Connection(error),
+        other => TransferError::Connection(std::io::Error::other(other.to_string())),
+    })?;
     match Message::read(peer)? {
         Some(Message::Done { hash }) if hash == sha256 => {}
         Some(other) => return Err(other.instead_of("DONE")),

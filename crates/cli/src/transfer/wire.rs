@@ -62,14 +62,24 @@ impl Wire {
     }
 
     fn patiently(&mut self, mut call: impl FnMut(&Stream) -> io::Result<usize>) -> io::Result<usize> {
-        #[expect(clippy::disallowed_methods, reason = "a silent peer is waited for so long")]
-        let begin = Instant::now();
+        let now = || {
+            #[expect(clippy::disallowed_methods, reason = "a silent peer is waited for so long")]
+            Instant::now()
+        };
+        let (mut begin, mut acknowledged) = (now(), self.stream.snapshot().una);
         loop {
             match call(&self.stream) {
                 Err(error)
                     if error.kind() == io::ErrorKind::TimedOut
                         && begin.elapsed() < self.patience
-                        && !self.interrupt.as_ref().is_some_and(Interrupt::happened) => {}
+                        && !self.interrupt.as_ref().is_some_and(Interrupt::happened) =>
+                {
+                    // A peer that acknowledges what is still to arrive is not silent.
+                    let una = self.stream.snapshot().una;
+                    if std::mem::replace(&mut acknowledged, una) != una {
+                        begin = now();
+                    }
+                }
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                     let why = format!("the peer was silent for {} s", self.patience.as_secs_f64());
                     return Err(io::Error::new(io::ErrorKind::TimedOut, why));
