@@ -262,10 +262,11 @@ fn listen(
         let name = name.map_or_else(String::new, |name| name + ": ");
         listeners.push((name, listener, options, way));
     }
+    // Whoever reads an address may interrupt.
+    let interrupt = Interrupt::listen();
     for (name, listener, ..) in &listeners {
         output::say(&format!("{name}{}\n", listener.local_addr()));
     }
-    let interrupt = Interrupt::listen();
     for (_, listener, options, way) in listeners {
         let (folder, how) = (Arc::clone(&folder), how.clone());
         std::thread::spawn(move || {

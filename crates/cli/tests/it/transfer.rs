@@ -128,34 +128,170 @@ fn a_file_is_sent_by_each_scheme_and_never_over_another() {
     assert_eq!(server.end().len(), 2);
 }
 
-#[test]
-fn a_transfer_that_is_killed_leaves_no_half_file_and_resumes() {
-    let place = folder("transfer-killed");
-    std::fs::create_dir(place.join("there")).expect("a folder");
-    std::fs::write(place.join("there/f"), noise(20_000_000)).expect("a file");
-    let server = Server::new(&["serve", text(&place.join("there"))], 1);
-    let from = format!("{}/f", server.addresses[0]);
-    let target = place.join("f");
-    let part = place.join(".f.part");
-    let mut child = firstflight()
-        .args(["get", &from, "--output", text(&target)])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the command runs");
-    let has_some = || std::fs::metadata(&part).is_ok_and(|part| part.len() > 100_000) || target.exists();
-    while !has_some() {
+/// Waits until the part has more than so many bytes, or the whole file is there; whether it is.
+fn is_whole_before(part: &Path, bytes: u64, whole: &Path) -> bool {
+    for _ in 0..4_000 {
+        if whole.exists() {
+            return true;
+        }
+        if std::fs::metadata(part).is_ok_and(|part| part.len() > bytes) {
+            return false;
+        }
         std::thread::sleep(Duration::from_millis(5));
     }
-    child.kill().expect("it is killed");
-    child.wait().expect("it ends");
-    let whole = target.exists();
-    let got = run(&["get", &from, "--output", text(&target), "--json", "--force"]);
-    assert_eq!(status(&got), 0, "{}", stderr(&got));
-    let said: Value = serde_json::from_str(&stdout(&got)).expect("JSON");
-    assert!(whole || said["resumed_bytes"].as_u64().is_some_and(|bytes| bytes > 0), "{said}");
-    assert!(std::fs::read(&target).expect("a file") == noise(20_000_000));
-    assert_eq!(names(&place), ["f", "there"]);
+    panic!("{} does not grow beyond {bytes} bytes", part.display());
+}
+
+/// SIGKILL at either end, either way, again and again.
+#[test]
+fn a_transfer_whose_ends_are_killed_leaves_no_half_file_and_resumes() {
+    const LENGTH: usize = 12_000_000;
+    let place = folder("transfer-killed");
+    for way in ["get", "send"] {
+        let (there, here) = (place.join(format!("{way}-there")), place.join(format!("{way}-here")));
+        for folder in [&there, &here] {
+            std::fs::create_dir(folder).expect("a folder");
+        }
+        let (source, target) = if way == "get" { (&there, &here) } else { (&here, &there) };
+        std::fs::write(source.join("f"), noise(LENGTH)).expect("a file");
+        let (whole, part) = (target.join("f"), target.join(".f.part"));
+        let file = here.join("f");
+        let serve = || {
+            let command = if way == "get" { "serve" } else { "receive" };
+            Server::new(&[command, text(&there), "--timeout", "300ms"], 1)
+        };
+        let begin = |at: &str| {
+            let from = format!("{at}/f");
+            let words = if way == "get" {
+                ["get", &from, "--output", text(&file)]
+            } else {
+                ["send", text(&file), at, "--json"]
+            };
+            let mut client = firstflight();
+            client.args(words).args(["--timeout", "300ms"]).stdout(Stdio::null()).stderr(Stdio::piped());
+            client.spawn().expect("the command runs")
+        };
+        let (mut server, mut had) = (serve(), 0);
+        for (is_client, bytes) in [(true, 1_000_000), (false, 3_000_000), (true, 5_000_000)] {
+            let mut client = begin(&server.addresses[0]);
+            let is_whole = is_whole_before(&part, bytes, &whole);
+            if is_client {
+                client.kill().expect("it is killed");
+            } else {
+                server = serve();
+            }
+            let output = client.wait_with_output().expect("it ends");
+            if is_whole {
+                break;
+            }
+            let said = stderr(&output);
+            assert!(is_client || status(&output) == 3 && said.lines().count() == 1, "{way}: {said}");
+            let there = std::fs::read(&part).expect("a part");
+            assert!(there.len() >= had && !whole.exists(), "{way}: {} after {had}", there.len());
+            assert!(there == noise(there.len()), "{way}: the part is not the start of the file");
+            had = there.len();
+            // The end that was not killed waits for the other.
+            std::thread::sleep(Duration::from_millis(600));
+        }
+        let output = begin(&server.addresses[0]).wait_with_output().expect("it ends");
+        assert!(whole.exists(), "{way}: {}", stderr(&output));
+        assert!(std::fs::read(&whole).expect("a file") == noise(LENGTH), "{way}");
+        assert_eq!(names(target), ["f"], "{way}");
+    }
+}
+
+/// What `inspect` says of a capture.
+fn inspected(capture: &Path) -> Vec<Value> {
+    let output = run(&["inspect", text(capture), "--json", "--all"]);
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    stdout(&output).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[test]
+fn both_ends_write_captures_and_qlogs_and_the_sender_a_report() {
+    let place = folder("transfer-logs");
+    std::fs::create_dir(place.join("there")).expect("a folder");
+    std::fs::create_dir(place.join("there/sub")).expect("a folder");
+    std::fs::write(place.join("there/sub/f"), noise(300_000)).expect("a file");
+    let (logs, page) = (place.join("logs"), place.join("page.html"));
+    let to_logs = ["--pcap", text(&logs), "--qlog", text(&logs)];
+    let there = place.join("there");
+    let words = [&["serve", text(&there), "--schemes", "slow-start", "--report", text(&page)][..], &to_logs];
+    let server = Server::new(&words.concat(), 1);
+    let (from, target) = (format!("{}/sub/f", server.addresses[0]), place.join("f"));
+    for more in [&to_logs[..], &["--force"]] {
+        let got = run(&[&["get", &from, "--output", text(&target)], more].concat());
+        assert_eq!(status(&got), 0, "{}", stderr(&got));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    let rows = server.end();
+    let ends = ["sub_f-receiver", "sub_f-sender", "sub_f-2-sender"];
+    let mut expected: Vec<String> =
+        ends.iter().flat_map(|end| [format!("{end}.pcapng"), format!("{end}.sqlog")]).collect();
+    expected.sort();
+    assert_eq!(names(&logs), expected);
+    // The two ends captured one connection, whole.
+    let [sender, receiver] = [1, 0].map(|end| inspected(&logs.join(format!("{}.pcapng", ends[end]))));
+    let data = |senders: &[Value]| {
+        let bytes = |sender: &Value| sender["bytes_sent"].as_u64().expect("bytes");
+        senders.iter().max_by_key(|sender| bytes(sender)).expect("a sender").clone()
+    };
+    let (sent, arrived) = (data(&sender), data(&receiver));
+    for field in ["from", "to", "bytes_acked", "mss_bytes", "sack"] {
+        assert_eq!(sent[field], arrived[field], "{field}");
+    }
+    assert_eq!(sent["data_segments_sent"], rows[0]["packets_sent"]);
+    assert!(sent["bytes_acked"].as_u64().is_some_and(|bytes| bytes > 300_000), "{sent}");
+    assert!(sent["handshake_rtt_s"].as_f64().is_some(), "{sent}");
+    // The qlogs tell of as many bytes.
+    let told = |end: &str, event: &str| -> u64 {
+        let text = std::fs::read_to_string(logs.join(format!("{end}.sqlog"))).expect("UTF-8");
+        let records = text.split('\u{1e}').skip(1);
+        let records = records.map(|record| serde_json::from_str::<Value>(record).expect("JSON"));
+        let ends = records.filter(|record| record["name"] == event).filter_map(|record| {
+            let frame = &record["data"]["frames"][0];
+            Some(frame["offset"].as_u64()? + frame["raw"]["payload_length"].as_u64()?)
+        });
+        ends.max().expect("events")
+    };
+    let (out, back) =
+        (told("sub_f-sender", "quic:packet_sent"), told("sub_f-receiver", "quic:packet_received"));
+    assert_eq!((Some(out), Some(back)), (sent["bytes_acked"].as_u64(), sent["bytes_acked"].as_u64()));
+    let page = std::fs::read_to_string(page).expect("a page");
+    for words in ["start-up of transfers", "1: slow-start", "2: slow-start", "f: 300,000 bytes"] {
+        assert!(page.contains(words), "the page lacks {words}");
+    }
+    // Where there is nothing to show nothing is written.
+    let nothing = place.join("nothing.html");
+    let report = ["--report", text(&nothing)];
+    Server::new(&[&["serve", text(&place.join("there"))][..], &report].concat(), 1).end();
+    assert!(!nothing.exists());
+}
+
+#[test]
+fn a_log_that_cannot_be_written_is_a_line_and_costs_no_file() {
+    let place = folder("transfer-no-logs");
+    std::fs::create_dir(place.join("there")).expect("a folder");
+    std::fs::write(place.join("f"), noise(1000)).expect("a file");
+    let file = place.join("f");
+    let server = Server::new(&["receive", text(&place.join("there"))], 1);
+    let at = server.addresses[0].clone();
+    for (more, line) in [
+        (["--pcap", text(&file)], "--pcap: cannot write into"),
+        (["--qlog", text(&file)], "--qlog: cannot write into"),
+        (["--report", text(&place)], "--report: "),
+        (["--report", text(&file)], "would overwrite the file"),
+        (["--snap", "1kB"], "--pcap"),
+    ] {
+        let said = refused(&[&["send", text(&file), &at][..], &more].concat());
+        assert!(said.contains(line), "{more:?} said {said}");
+    }
+    assert!(names(&place.join("there")).is_empty());
+    let sent = run(&["send", text(&file), &at, "--pcap", text(&place.join("logs")), "--snap", "60B"]);
+    assert_eq!((status(&sent), names(&place.join("logs"))), (0, vec!["f-sender.pcapng".to_owned()]));
+    let bytes = std::fs::metadata(place.join("logs/f-sender.pcapng")).expect("a capture").len();
+    assert!(bytes < 3_000, "{bytes}");
+    assert_eq!(names(&place.join("there")), ["f"]);
 }
 
 #[test]

@@ -76,7 +76,11 @@ struct Cell {
 }
 
 pub(crate) fn verdict_table(report: &Report) -> Table {
-    let columns = view::columns_for(&report.rows);
+    let mut columns = view::columns_for(&report.rows);
+    if report.subject == Subject::Transfers {
+        // What no sender knows has no column.
+        columns.retain(|view| report.rows.iter().any(|row| view.cell(row) != "-"));
+    }
     let meaning = |field: &str| {
         let column = described(&report.rows).iter().find(|column| column.name == field);
         column.map_or_else(String::new, |column| column.meaning.to_owned())
