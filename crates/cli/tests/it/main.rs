@@ -32,6 +32,7 @@ mod series;
 mod sweep;
 mod telling;
 mod transfer;
+mod transfer_faults;
 mod unlucky;
 mod usage;
 mod widths;

@@ -10,15 +10,20 @@ use serde_json::Value;
 use crate::common::{firstflight, folder, names, refused, run, status, stderr, stdout, text};
 
 /// A command that goes on until it is dropped, and where its servers listen.
-struct Server {
+pub(crate) struct Server {
     child: Child,
-    addresses: Vec<String>,
+    pub(crate) addresses: Vec<String>,
 }
 
 impl Server {
-    fn new(arguments: &[&str], servers: usize) -> Self {
-        let mut child = firstflight()
-            .args(arguments)
+    pub(crate) fn new(arguments: &[&str], servers: usize) -> Self {
+        let mut command = firstflight();
+        command.args(arguments);
+        Self::begin(command, servers)
+    }
+
+    pub(crate) fn begin(mut command: Command, servers: usize) -> Self {
+        let mut child = command
             .args(["--port", "0", "--json"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -52,7 +57,7 @@ impl Drop for Server {
     }
 }
 
-fn noise(length: usize) -> Vec<u8> {
+pub(crate) fn noise(length: usize) -> Vec<u8> {
     let mut state = 3_u32;
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
