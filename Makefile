@@ -1,6 +1,6 @@
 # demo: build the release and race the schemes over the built-in path; figures:
 # draw the figures of the schemes' pages by the commands that stand there; test: every check; bench: how fast; bench-live: how
-# exact emulated paths are in time, how fast sockets are, and how near to the simulator, to be run alone; kernel: the objects for
+# exact emulated paths are in time, how fast sockets are, how near to the simulator, and files whose ends are killed, to be run alone; kernel: the objects for
 # Linux's TCP brought up to the sources, and the release with `firstflight kernel`; bench-kernel: what they cost, to be run alone, as
 # root; kernel-parity: the native schemes held to 10,000 ACKs of each scheme in the kernel, as root; kernel-compat: the
 # schemes in Debian's kernels 6.1 and 6.12, in QEMU; baseline: instructions per ACK anew,
@@ -32,6 +32,8 @@ bench-live:
 	python3 bench/emulate.py target/release/firstflight
 	python3 bench/habitats.py target/release/firstflight
 	bash bench/sockets
+	cargo build --release --locked -p own-scheme
+	python3 bench/killed.py target/release/own-scheme
 
 kernel:
 	bash .ci/tools kernel

@@ -314,9 +314,12 @@ fn answer(stream: &Stream, folder: &Folder, way: Way, how: &How, options: &Optio
             show_sent(&file, row.as_ref(), how.json);
         }
         Ok(Some(file)) => {
-            let text = if how.json { said::json(&file, None) } else { said::whole(&file) };
             // A standard output that is closed ends nobody's transfer.
-            let _ = output::print(&(text + "\n"));
+            let _ = if how.json {
+                output::print(&(said::json(&file, None) + "\n"))
+            } else {
+                output::print_words(&(said::whole(&file) + "\n"))
+            };
         }
         Ok(None) => {}
         Err(error) => output::say(&format!("{peer}: {error}\n")),
@@ -325,14 +328,13 @@ fn answer(stream: &Stream, folder: &Folder, way: Way, how: &How, options: &Optio
 
 /// Says what was sent. As JSON the row alone is said; where the sender's trace gives none, standard error says so.
 fn show_sent(file: &Transferred, row: Option<&measured::Row>, json: bool) {
-    let text = match (row, json) {
-        (Some(row), true) => row.json(),
-        (None, true) => return output::say(&format!("note: no row of {}\n", said::whole(file))),
-        (Some(row), false) => said::started(file, row),
-        (None, false) => said::whole(file),
-    };
     // A standard output that is closed ends nobody's transfer.
-    let _ = output::print(&(text + "\n"));
+    let _ = match (row, json) {
+        (Some(row), true) => output::print(&(row.json() + "\n")),
+        (None, true) => return output::say(&format!("note: no row of {}\n", said::whole(file))),
+        (Some(row), false) => output::print_words(&(said::started(file, row) + "\n")),
+        (None, false) => output::print_words(&(said::whole(file) + "\n")),
+    };
 }
 
 /// `firstflight get`.
@@ -362,8 +364,11 @@ pub(crate) fn get(asked: &Get, registry: Registry, arguments: &[String]) -> Resu
     let took = begin.elapsed().as_secs_f64();
     watchers.take(address, Some(got.as_ref().map_or(FAILED, |got| got.path.as_str())));
     let got = got.map_err(|error| failure(error, &interrupt))?;
-    let text = if asked.json { said::json(&got, Some(took)) } else { said::timed(&got, took) };
-    output::print(&(text + "\n"))?;
+    if asked.json {
+        output::print(&(said::json(&got, Some(took)) + "\n"))?;
+    } else {
+        output::print_words(&(said::timed(&got, took) + "\n"))?;
+    }
     watchers.failure().map_or(Ok(()), |error| Err(Failure::write(error)))
 }
 

@@ -11,6 +11,8 @@ use firstflight_transfer::TransferError;
 
 use crate::interrupt::Interrupt;
 
+/// For how long a peer that left is waited for at most, so that it hears the end.
+const LINGER: Duration = Duration::from_secs(3);
 /// How often a wait looks for the user's interrupt.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -46,7 +48,8 @@ impl Wire {
     ) -> Result<Self, TransferError> {
         let any: SocketAddr =
             if address.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0_u16; 8], 0).into() };
-        let host = firstflight_live::Host::bind(any, options).map_err(TransferError::Connection)?;
+        let options = options.clone().linger(patience.min(LINGER));
+        let host = firstflight_live::Host::bind(any, &options).map_err(TransferError::Connection)?;
         let stream = host.connect_timeout(address, patience).map_err(TransferError::Connection)?;
         Ok(Self { interrupt: Some(interrupt.clone()), ..Self::new(stream, patience) })
     }

@@ -105,7 +105,7 @@ fn worn(number: u64, _: bool, mut datagram: Vec<u8>) -> Vec<Vec<u8>> {
 
 #[test]
 fn noise_and_cut_datagrams_cost_time_and_no_byte() {
-    const LENGTH: usize = 300_000;
+    const LENGTH: usize = 60_000;
     let place = place("transfer-worn", LENGTH);
     let server = Server::new(&["serve", text(&place.join("there"))], 1);
     let got = get(&Network::new(&server.addresses[0], worn), &place, "20s");
