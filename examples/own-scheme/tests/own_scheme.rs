@@ -1,8 +1,9 @@
 //! A scheme from outside the tree stands wherever a built-in one does.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -148,5 +149,33 @@ fn errors_know_its_name_and_its_parameters() {
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{text}");
         assert!(text.contains(wanted), "{text}");
+    }
+}
+
+#[test]
+fn it_sends_files_over_sockets() {
+    let place = folder("transfer");
+    fs::create_dir(place.join("there")).expect("a folder");
+    fs::write(place.join("f"), vec![7; 100_000]).expect("a file");
+    let mut receiver = Command::new(env!("CARGO_BIN_EXE_own-scheme"))
+        .args(["receive", "there", "--port", "0"])
+        .current_dir(&place)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the example runs");
+    let mut address = String::new();
+    let mut said_there = BufReader::new(receiver.stderr.take().expect("a pipe"));
+    said_there.read_line(&mut address).expect("an address");
+    let sent = run(&place, &["send", "f", address.trim(), "--schemes", "step-back,hystart++", "--json"]);
+    receiver.kill().expect("it is killed");
+    receiver.wait().expect("it ends");
+    let rows = objects(&String::from_utf8(sent.stdout).expect("UTF-8"));
+    assert_eq!(
+        rows.iter().map(|row| row["scheme"].as_str()).collect::<Vec<_>>(),
+        [Some("step-back"), Some("hystart++")]
+    );
+    for name in ["f.step-back", "f.hystart++"] {
+        assert!(fs::read(place.join("there").join(name)).expect("a file") == vec![7; 100_000], "{name}");
     }
 }

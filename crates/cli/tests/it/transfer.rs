@@ -130,7 +130,11 @@ fn a_file_is_sent_by_each_scheme_and_never_over_another() {
     let again = run(&["send", text(&file), &format!("{at}/f.slow-start")]);
     assert_eq!(status(&again), 3);
     assert_eq!(stderr(&again), "error: refused by the peer: f.slow-start exists; --force replaces it\n");
-    assert_eq!(server.end().len(), 2);
+    // On a narrow terminal lines are broken.
+    let narrow = firstflight().args(["send", text(&file), &format!("{at}/n")]).env("COLUMNS", "40").output();
+    let said = stdout(&narrow.expect("the command runs"));
+    assert!(said.contains("SHA-256") && said.lines().all(|line| line.chars().count() <= 40), "{said}");
+    assert_eq!(server.end().len(), 3);
 }
 
 /// Waits until the part has more than so many bytes, or the whole file is there; whether it is.
