@@ -22,7 +22,7 @@ SCHEMES = "slow-start,hystart++,paced,suss,limited,step-back"
 PATH = "--rate 200mbit --rtt 20ms --queue 500p"
 PORTS = {"serve": 4433, "receive": 5000}
 # How long a silent peer is waited for: the end that was not killed lets go of the file after it.
-TIMEOUT = "2s"
+TIMEOUT = "3s"
 
 
 def sizes(largest):

@@ -25,7 +25,7 @@ pub fn get<S: Read + Write>(
     let name = target.file_name().and_then(|name| name.to_str()).ok_or_else(no_name)?;
     let beside = target.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = Folder::open(beside)?.own();
-    let mut part = Part::open(folder, name, target, replaces)?;
+    let mut part = Part::open(folder, name, target, replaces, &mut || Ok(()))?;
     // Only now, so that what cannot be written costs the server nothing.
     let mut peer = connect()?;
     let asked = Message::Get { path: path.to_owned(), have: part.length(), hash: part.hash() };

@@ -29,6 +29,8 @@ pub(crate) enum Message {
     End { hash: String },
     /// The receiver has the whole file under its name.
     Done { hash: String },
+    /// The next line takes its time: what is there is being read.
+    Wait,
     /// It does not come to it, and why.
     No { why: String },
 }
@@ -45,6 +47,7 @@ impl Message {
             Self::Data { length, from } => format!("DATA {length} {from}\n"),
             Self::End { hash } => format!("END {hash}\n"),
             Self::Done { hash } => format!("DONE {hash}\n"),
+            Self::Wait => "WAIT\n".to_owned(),
             Self::No { why } => format!("NO {}\n", escaped(&why.chars().take(500).collect::<String>())),
         }
     }
@@ -53,8 +56,17 @@ impl Message {
         to.write_all(self.line().as_bytes()).and_then(|()| to.flush()).map_err(TransferError::Connection)
     }
 
-    /// Reads a line, and nothing behind it. `None` where the peer ended before it said anything.
+    /// Reads a line, and nothing behind it, however long the peer says to wait. `None` where the peer ended before it said anything.
     pub(crate) fn read(from: &mut impl Read) -> Result<Option<Self>, TransferError> {
+        loop {
+            match Self::read_one(from)? {
+                Some(Self::Wait) => {}
+                read => return Ok(read),
+            }
+        }
+    }
+
+    fn read_one(from: &mut impl Read) -> Result<Option<Self>, TransferError> {
         let mut line = Vec::new();
         let mut byte = [0];
         loop {
@@ -89,6 +101,7 @@ impl Message {
             ["DATA", length, from] => Some(Self::Data { length: number(length)?, from: number(from)? }),
             ["END", hash] => Some(Self::End { hash: digest(hash)? }),
             ["DONE", hash] => Some(Self::Done { hash: digest(hash)? }),
+            ["WAIT"] => Some(Self::Wait),
             ["NO", why] => Some(Self::No { why: text(why)? }),
             _ => None,
         }
@@ -151,7 +164,7 @@ mod tests {
         let mut rest = &endless[..];
         assert!(Message::read(&mut rest).is_err());
         assert!(Message::read(&mut &b""[..]).unwrap().is_none());
-        let mut two = &b"DATA 3 0\nabc"[..];
+        let mut two = &b"WAIT\nWAIT\nDATA 3 0\nabc"[..];
         assert_eq!(Message::read(&mut two).unwrap(), Some(Message::Data { length: 3, from: 0 }));
         assert_eq!(two, b"abc");
     }

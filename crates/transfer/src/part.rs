@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::error::TransferError;
-use crate::hash::Hash;
+use crate::hash::{Hash, Wait};
 
 /// A file that is being received: `.NAME.part` beside its target, locked for as long as a process writes it. The part stays
 /// when a transfer fails, and the next one begins where it ends. A part without a byte is removed.
@@ -30,12 +30,13 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Takes up or begins the part of the file `target` in `folder`.
+    /// Takes up or begins the part of the file `target` in `folder`. Who waits for it hears `wait` while what is there is read.
     pub(crate) fn open(
         folder: OwnedFd,
         target: &str,
         shown: &Path,
         replaces: bool,
+        wait: Wait<'_>,
     ) -> Result<Self, TransferError> {
         let at = |error: Errno| TransferError::at(shown)(error.into());
         match rustix::fs::statat(&folder, target, AtFlags::SYMLINK_NOFOLLOW) {
@@ -74,7 +75,7 @@ impl Part {
             replaces,
             is_over: false,
         };
-        part.length = part.hash.read(&mut part.file, u64::MAX).map_err(TransferError::at(shown))?;
+        part.length = part.hash.read((&mut part.file, shown), u64::MAX, wait)?;
         Ok(part)
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::copy::{Progress, Rest, Transferred, send_rest};
 use crate::error::TransferError;
-use crate::hash::Hash;
+use crate::hash::{Hash, Wait};
 use crate::message::Message;
 
 /// Sends the file at `source` as `path` below the server's folder. A first connection asks what the server has of an earlier try; if
@@ -26,7 +26,9 @@ pub fn put<S: Read + Write>(
         let mut peer = connect()?;
         Message::Ask { path: path.to_owned(), length }.write(&mut peer)?;
         match Message::read(&mut peer)? {
-            Some(Message::Have { have, hash }) => common_start(&mut file, source, length, have, &hash)?,
+            Some(Message::Have { have, hash }) => {
+                common_start((&mut file, source), length, (have, &hash), &mut || Ok(()))?
+            }
             Some(other) => return Err(other.instead_of("HAVE")),
             None => return Err(TransferError::Silent),
         }
@@ -69,16 +71,15 @@ fn open(path: &Path) -> Result<(File, u64), TransferError> {
 /// From where on a file is to be sent to a peer that has `have` bytes with the SHA-256 `theirs`, and the hash of what is before.
 /// The file is then read up to there.
 pub(crate) fn common_start(
-    file: &mut File,
-    path: &Path,
+    (file, path): (&mut File, &Path),
     length: u64,
-    have: u64,
-    theirs: &str,
+    (have, theirs): (u64, &str),
+    wait: Wait<'_>,
 ) -> Result<(u64, Hash), TransferError> {
     use std::io::Seek as _;
     if have > 0 && have <= length {
         let mut hash = Hash::default();
-        let there = hash.read(file, have).map_err(TransferError::at(path))?;
+        let there = hash.read((file, path), have, wait)?;
         if there == have && hash.text() == theirs {
             return Ok((have, hash));
         }

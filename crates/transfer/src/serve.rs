@@ -72,13 +72,14 @@ fn send<S: Read + Write>(
     peer: &mut S,
     folder: &Folder,
     path: &str,
-    (have, theirs): (u64, &str),
+    theirs: (u64, &str),
     progress: Progress<'_>,
 ) -> Result<Transferred, TransferError> {
     let mut file = folder.file(path)?;
     let shown = Path::new(path);
     let length = file.metadata().map_err(TransferError::at(shown))?.len();
-    let (from, mut hash) = common_start(&mut file, shown, length, have, theirs)?;
+    let (from, mut hash) =
+        common_start((&mut file, shown), length, theirs, &mut || Message::Wait.write(peer))?;
     let data = Message::Data { length, from };
     let sent = send_rest(&mut file, (shown, Rest { from, length }), (&data, &mut hash), peer, progress);
     // The client counts bytes: whatever was said now would be taken for some of them.
@@ -103,7 +104,7 @@ fn tell(
     replaces: bool,
 ) -> Result<(), TransferError> {
     let (place, name) = folder.place(path)?;
-    let mut part = Part::open(place, name, Path::new(path), replaces)?;
+    let mut part = Part::open(place, name, Path::new(path), replaces, &mut || Message::Wait.write(peer))?;
     if part.length() > length {
         part.clear()?;
     }
@@ -144,7 +145,7 @@ fn receive_whole<S: Read + Write>(
     progress: Progress<'_>,
 ) -> Result<String, TransferError> {
     let (place, name) = folder.place(path)?;
-    let mut part = Part::open(place, name, Path::new(path), replaces)?;
+    let mut part = Part::open(place, name, Path::new(path), replaces, &mut || Message::Wait.write(peer))?;
     if from == 0 && part.length() > 0 {
         part.clear()?;
     }

@@ -69,7 +69,11 @@ impl Wire {
             #[expect(clippy::disallowed_methods, reason = "a silent peer is waited for so long")]
             Instant::now()
         };
-        let (mut begin, mut acknowledged) = (now(), self.stream.snapshot().una);
+        let heard = || {
+            let info = self.stream.info();
+            (info.acknowledged, info.received)
+        };
+        let (mut begin, mut last) = (now(), heard());
         loop {
             match call(&self.stream) {
                 Err(error)
@@ -77,9 +81,9 @@ impl Wire {
                         && begin.elapsed() < self.patience
                         && !self.interrupt.as_ref().is_some_and(Interrupt::happened) =>
                 {
-                    // A peer that acknowledges what is still to arrive is not silent.
-                    let una = self.stream.snapshot().una;
-                    if std::mem::replace(&mut acknowledged, una) != una {
+                    // A peer that acknowledges what is on its way, or says what is not read yet, is not silent.
+                    let heard = heard();
+                    if std::mem::replace(&mut last, heard) != heard {
                         begin = now();
                     }
                 }
