@@ -286,7 +286,7 @@ fn listen(
 /// The options of an end whose connections are watched.
 fn watched(options: Options, watchers: &Watchers) -> Options {
     match watchers.watches() {
-        Some(watches) => options.watches(watches),
+        Some(each) => options.watches(each),
         None => options,
     }
 }

@@ -33,7 +33,7 @@ pub use heard::{Heard, hear};
 pub use linux::inside;
 pub use row::{Difference, METRICS, Metric, Row, Summary, Tolerance, largest};
 pub use subject::{Subject, subjects};
-pub use told::{Overheard, Told, overhear};
+pub use told::{Overheard, Told};
 
 /// If this process was started as the program at an end of a compared path, is that and gives its exit code.
 #[cfg(not(target_os = "linux"))]

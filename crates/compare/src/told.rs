@@ -1,13 +1,10 @@
 //! What the trace of a sender says of a transfer where nobody saw its packets: the same evidence, as far as a sender knows it.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io::BufRead;
-
-use firstflight::{Call, Event, Loss, Path, Sent, Span, TraceRecord};
-use firstflight_measure::{Drop, Evidence, Recording, Send};
-use firstflight_trace::{TraceError, read};
 
 use crate::heard::Heard;
+use firstflight::{Call, Event, Loss, Path, Sent, Span, TraceRecord};
+use firstflight_measure::{Drop, Evidence, Recording, Send};
 
 /// A sender's trace as far as it was heard.
 #[derive(Default)]
@@ -24,19 +21,6 @@ pub struct Told {
     pub evidence: Evidence,
     /// The least round-trip time in nanoseconds; `None` without a sample.
     pub min_rtt: Option<u64>,
-}
-
-/// Reads a sender's trace to its end.
-///
-/// # Errors
-/// A text that is no trace.
-pub fn overhear(input: impl BufRead) -> Result<Overheard, TraceError> {
-    let (_, mut calls) = read(input)?;
-    let mut overheard = Overheard::default();
-    while let Some(record) = calls.next_call()? {
-        overheard.take(&record);
-    }
-    Ok(overheard)
 }
 
 impl Overheard {
@@ -126,6 +110,7 @@ mod tests {
     use firstflight_lab as lab;
     use firstflight_measure::row;
     use firstflight_scenario::{Options, Scenario, all_schemes};
+    use firstflight_trace::read;
 
     /// Of a sender that repairs by SACK and is not misled, its own view is that of the network.
     #[test]
@@ -139,7 +124,12 @@ mod tests {
             let choice = lab::resumed(&scenario, &choice, &|| false).expect("a run");
             let seen = lab::run(&scenario, &choice, 1, false, None, &|| false).expect("a run").evidence;
             let trace = lab::record(&scenario, &choice, 1).expect("a trace");
-            let told = overhear(trace.as_bytes()).expect("a trace").of_transfer(2_000_000);
+            let mut overheard = Overheard::default();
+            let (_, mut calls) = read(trace.as_bytes()).expect("a trace");
+            while let Some(record) = calls.next_call().expect("a record") {
+                overheard.take(&record);
+            }
+            let told = overheard.of_transfer(2_000_000);
             let measured = scenario.measured(&choice, 1);
             let [network, sender] = [&seen, &told.evidence].map(|evidence| row(&measured, evidence));
             let name = choice.to_string();

@@ -8,4 +8,5 @@ mod machine;
 mod programs;
 mod replayed;
 mod setting;
+mod transfers;
 mod unprivileged;

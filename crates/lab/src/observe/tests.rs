@@ -1,5 +1,5 @@
 use super::*;
-use firstflight::Cause;
+use firstflight::{Cause, Origin};
 
 /// With an initial sequence number two before the wrap.
 fn sequence_number(offset: u64) -> u32 {
