@@ -30,7 +30,7 @@ impl Network {
         let (address, is_over) = (front.local_addr().expect("an address"), Arc::new(AtomicBool::new(false)));
         let over = Arc::clone(&is_over);
         let thread = std::thread::spawn(move || {
-            let mut bytes = [0; 65_536];
+            let mut bytes = vec![0; 65_536];
             let (mut client, mut numbers) = (None, [0_u64; 2]);
             while !over.load(Ordering::Relaxed) {
                 if let Ok((length, from)) = front.recv_from(&mut bytes) {
@@ -173,7 +173,7 @@ fn a_server_of_something_else_is_a_line() {
     let is_over = Arc::new(AtomicBool::new(false));
     let over = Arc::clone(&is_over);
     let talker = std::thread::spawn(move || {
-        let mut bytes = [0; 65_536];
+        let mut bytes = vec![0; 65_536];
         while !over.load(Ordering::Relaxed) {
             if let Ok((length, from)) = other.recv_from(&mut bytes) {
                 // A name server's refusal, what it was sent, and noise.
