@@ -11,6 +11,10 @@ use rustix::io::Errno;
 use crate::error::TransferError;
 use crate::hash::{Hash, Wait};
 
+/// Bytes that are written until the disk has to have them. The peer waits at the end until it has all: without this for as long as the
+/// disk takes for what the memory held.
+const UNSYNCED: u64 = 64 << 20;
+
 /// A file that is being received: `.NAME.part` beside its target, locked for as long as a process writes it. The part stays
 /// when a transfer fails, and the next one begins where it ends. A part without a byte is removed.
 pub(crate) struct Part {
@@ -23,6 +27,8 @@ pub(crate) struct Part {
     file: File,
     hash: Hash,
     length: u64,
+    /// Bytes that were written and may be in memory alone.
+    unsynced: u64,
     /// Whether the file may take the place of another.
     replaces: bool,
     /// Whether the part has its target's name, or is gone.
@@ -72,6 +78,7 @@ impl Part {
             file,
             hash: Hash::default(),
             length: 0,
+            unsynced: 0,
             replaces,
             is_over: false,
         };
@@ -101,6 +108,11 @@ impl Part {
         self.file.write_all(bytes).map_err(TransferError::at(&self.shown))?;
         self.hash.take(bytes);
         self.length += bytes.len() as u64;
+        self.unsynced += bytes.len() as u64;
+        if self.unsynced >= UNSYNCED {
+            self.file.sync_data().map_err(TransferError::at(&self.shown))?;
+            self.unsynced = 0;
+        }
         Ok(())
     }
 
