@@ -167,9 +167,9 @@ fn a_transfer_whose_ends_are_killed_leaves_no_half_file_and_resumes() {
         let file = here.join("f");
         let serve = || {
             let command = if way == "get" { "serve" } else { "receive" };
-            Server::new(&[command, text(&there), "--timeout", "300ms"], 1)
+            Server::new(&[command, text(&there), "--timeout", "1s"], 1)
         };
-        let begin = |at: &str| {
+        let begin = |at: &str, timeout: &str| {
             let from = format!("{at}/f");
             let words = if way == "get" {
                 ["get", &from, "--output", text(&file)]
@@ -177,12 +177,12 @@ fn a_transfer_whose_ends_are_killed_leaves_no_half_file_and_resumes() {
                 ["send", text(&file), at, "--json"]
             };
             let mut client = firstflight();
-            client.args(words).args(["--timeout", "300ms"]).stdout(Stdio::null()).stderr(Stdio::piped());
+            client.args(words).args(["--timeout", timeout]).stdout(Stdio::null()).stderr(Stdio::piped());
             client.spawn().expect("the command runs")
         };
         let (mut server, mut had) = (serve(), 0);
         for (is_client, bytes) in [(true, 1_000_000), (false, 3_000_000), (true, 5_000_000)] {
-            let mut client = begin(&server.addresses[0]);
+            let mut client = begin(&server.addresses[0], "1s");
             let is_whole = is_whole_before(&part, bytes, &whole);
             if is_client {
                 client.kill().expect("it is killed");
@@ -200,9 +200,9 @@ fn a_transfer_whose_ends_are_killed_leaves_no_half_file_and_resumes() {
             assert!(there == noise(there.len()), "{way}: the part is not the start of the file");
             had = there.len();
             // The end that was not killed waits for the other.
-            std::thread::sleep(Duration::from_millis(600));
+            std::thread::sleep(Duration::from_millis(1_500));
         }
-        let output = begin(&server.addresses[0]).wait_with_output().expect("it ends");
+        let output = begin(&server.addresses[0], "20s").wait_with_output().expect("it ends");
         assert!(whole.exists(), "{way}: {}", stderr(&output));
         assert!(std::fs::read(&whole).expect("a file") == noise(LENGTH), "{way}");
         assert_eq!(names(target), ["f"], "{way}");
