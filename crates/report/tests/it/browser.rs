@@ -97,6 +97,42 @@ fn the_page_of_captures_is_drawn_without_the_plots_that_they_cannot_fill() {
 }
 
 #[test]
+fn the_page_of_transfers_has_what_their_sender_knows_and_no_queue() {
+    let Some(browser) = chromium() else {
+        println!("skipped: no Chromium on the PATH, so the page's script was not run");
+        return;
+    };
+    let mut race = synthetic::race(2, 2);
+    race.report.subject = Subject::Transfers;
+    race.report.ideal.clear();
+    race.report.scenario_text = "1: f: 10 bytes".to_owned();
+    for row in &mut race.report.rows {
+        row.insert("queue_peak_packets".into(), serde_json::Value::Null);
+    }
+    race.recordings.iter_mut().for_each(|run| run.queue.clear());
+    let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("transfers.html");
+    write_whole(&page, race.page().as_bytes()).expect("written");
+    let (document, log) = load(&browser, &page);
+    let complaints: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
+    assert!(complaints.is_empty(), "{complaints:#?}");
+    for words in ["start-up of transfers", "found lost", "1: f: 10 bytes", "Transfer again"] {
+        assert!(document.contains(words), "{words}");
+    }
+    let source = race.page();
+    let titled = |text: &str, title: &str| text.matches(&format!(">{title}<")).count();
+    let drawn = |title: &str| titled(&document, title) - titled(&source, title);
+    assert_eq!(["Window", "Round-trip time", "Bottleneck queue"].map(drawn), [2, 2, 0]);
+    // A column without a number in any row is left out.
+    assert!(!titled_columns(&document).any(|head| head.contains(">queue")), "a column of the queue");
+}
+
+/// The heads of the table of results.
+fn titled_columns(document: &str) -> impl Iterator<Item = &str> {
+    let table = document.split_once("id=\"verdicts\"").expect("a table").1;
+    table.split_once("</thead>").expect("a head").0.split("<th ").skip(1)
+}
+
+#[test]
 fn of_more_lines_than_can_be_told_apart_some_are_shown_and_the_legend_says_so() {
     let Some(browser) = chromium() else {
         println!("skipped: no Chromium on the PATH, so the page's script was not run");
