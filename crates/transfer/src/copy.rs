@@ -35,8 +35,8 @@ pub(crate) struct Rest {
 /// Sends the line before the bytes, the rest of a file, whose bytes before `hash` has already, and the line behind them. Returns the
 /// file's hash.
 ///
-/// The lines are written together with bytes. A line of its own would be a short segment in the first window, for which a receiver
-/// that delays ACKs waits, and by which the rounds of a start-up are others than those of whole segments.
+/// The lines are written together with bytes. A line of its own would be a short segment in the first window, by which the rounds of
+/// a start-up end elsewhere than those of whole segments.
 pub(crate) fn send_rest(
     file: &mut File,
     (path, rest): (&Path, Rest),
