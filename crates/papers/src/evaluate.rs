@@ -136,8 +136,12 @@ impl<'a> View<'a> {
                         points.len()
                     ));
                 };
-                let key = (column.label.clone(), column.name.clone(), self.figure.slot);
-                let series = self.outcomes(*point).next().and_then(|outcome| outcome.series.get(&key));
+                let is_it = |label: &str, name: &str, slot: u64| {
+                    label == column.label && name == column.name && slot == self.figure.slot
+                };
+                let all = self.outcomes(*point).next().into_iter().flat_map(|outcome| &outcome.series);
+                let named = all.filter(|((label, _, name, slot), _)| is_it(label, name, *slot));
+                let series = chosen(column, named.map(|((_, population, ..), one)| (population.clone(), one)))?;
                 Ok(Value::Points(series.cloned().unwrap_or_default()))
             }
         }

@@ -62,9 +62,11 @@ fn column_of(column: &Column, points: &Points) -> Result<(), (String, String)> {
             Of::Flow if !points.have_flows() => {
                 Err((name.clone(), format!("flow.{name}: the scenario has no flows; set `flows` in it")))
             }
-            Of::Series if points.have_flows() => Err((
+            Of::Series if points.have_flows() && !points.is_scripted => Err((
                 name.clone(),
-                format!("series.{name}: a series is of one measured flow, and the scenario has flows"),
+                format!(
+                    "series.{name}: a series is of one flow, and those of a population have no names; list them as [[scenario.flow]]"
+                ),
             )),
             Of::Series if points.are_probings() => Err((
                 name.clone(),

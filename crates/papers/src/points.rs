@@ -66,6 +66,10 @@ impl Points {
         }
         let runs = || self.all.iter().filter_map(|point| point.run.as_ref());
         runs().flat_map(|(_, choices)| choices).for_each(|choice| add(choice.name().to_owned()));
+        // A script of which every flow names its scheme has no list.
+        let casts = runs().filter(|(_, choices)| choices.is_empty());
+        let casts = casts.filter_map(|(scenario, _)| scenario.cast(None).ok());
+        casts.flat_map(|cast| cast.choices).for_each(|choice| add(choice.name().to_owned()));
         let is_mixed =
             |scenario: &Scenario| scenario.population.as_ref().is_some_and(|population| population.mixed);
         let mixed = runs().filter(|(scenario, _)| is_mixed(scenario)).flat_map(|(_, choices)| choices);
@@ -278,25 +282,26 @@ impl Reader<'_> {
         if is_probing && said.schemes.is_some() {
             return Err(self.at_key("schemes", "schemes: trains are sent, and no scheme runs".into()));
         }
-        let Some((list, _)) = said.schemes.or_else(|| (is_scripted || is_probing).then(Default::default))
-        else {
+        let resolve = || {
+            Scenario::resolve(&said.options).map_err(|error| self.at_key(error.key, error.to_string()))
+        };
+        let Some((list, _)) = said.schemes else {
+            if is_scripted || is_probing {
+                let scenario = resolve()?;
+                if !scenario.has_row_scheme() {
+                    return Ok((scenario, Vec::new()));
+                }
+            }
             return Err(self.at_table(
                 "scenario",
                 "schemes: they are missing; a list is wanted, as in `[\"slow-start\"]`".into(),
             ));
         };
         let refuse = |message: String| self.at_key("schemes", message);
-        if is_probing {
-            let scenario = Scenario::resolve(&said.options)
-                .map_err(|error| self.at_key(error.key, error.to_string()))?;
-            return Ok((scenario, Vec::new()));
-        }
         let choices =
             self.registry.parse_choices(&list).map_err(|error| refuse(format!("schemes: {error}")))?;
         let choices = over_restarts(choices, &said.options).map_err(|error| refuse(error.to_string()))?;
-        let scenario =
-            Scenario::resolve(&said.options).map_err(|error| self.at_key(error.key, error.to_string()))?;
-        Ok((scenario, choices))
+        Ok((resolve()?, choices))
     }
 
     /// A fault at a key of the scenario, or at the table.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use firstflight_lab::{How, RunError, populations, probe, race};
+use firstflight_lab::{How, PopulationFlow, RunError, populations, probe, race};
 use firstflight_measure::Recording;
 use firstflight_report::{Record, RecordError, records};
 use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
@@ -58,6 +58,9 @@ pub enum RunsError {
 /// A column of flows: the scheme's label, the population and the column's name.
 pub(crate) type FlowKey = (String, String, String);
 
+/// A series: its scheme's label, the population (empty in a race), its name and the width of its slots.
+pub(crate) type SeriesKey = (String, String, String, u64);
+
 /// The results of one scenario with one seed.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
@@ -67,8 +70,8 @@ pub(crate) struct Outcome {
     pub(crate) flows: BTreeMap<FlowKey, Vec<Value>>,
     /// The names of the columns that flows have.
     pub(crate) flow_columns: BTreeSet<String>,
-    /// Values over time, by label, name and slot.
-    pub(crate) series: BTreeMap<(String, String, u64), Vec<(f64, f64)>>,
+    /// Values over time.
+    pub(crate) series: BTreeMap<SeriesKey, Vec<(f64, f64)>>,
 }
 
 /// The results of a figure: of each point, those of each seed.
@@ -193,8 +196,26 @@ impl Task {
             RunError::Interrupted => RunsError::Interrupted,
             error => RunsError::Run { figure: self.figure.clone(), error: Box::new(error) },
         };
+        let series = Mutex::new(BTreeMap::new());
+        let record = |label: &str, population: &str, recording: &Recording| {
+            for (name, slot) in &self.need.series {
+                let Some(one) = SERIES.iter().find(|one| one.name == name) else { continue };
+                let key = (label.to_owned(), population.to_owned(), name.clone(), *slot);
+                let mut series = series.lock().unwrap_or_else(PoisonError::into_inner);
+                // Of several flows with one label the first one counts.
+                series.entry(key).or_insert_with(|| (one.of)(recording, *slot));
+            }
+        };
         if self.scenario.population.is_some() {
-            let how = How { jobs: Some(1), interrupted: &interrupted, ..How::default() };
+            let record_flow = |flow: PopulationFlow<'_>, recording: Recording| {
+                record(flow.choice.name(), flow.population, &recording);
+            };
+            let how = How {
+                jobs: Some(1),
+                record_flow: if self.need.series.is_empty() { None } else { Some(&record_flow) },
+                interrupted: &interrupted,
+                ..How::default()
+            };
             let results = populations(&self.scenario, &self.choices, !self.need.flows.is_empty(), &how)
                 .map_err(fail)?;
             // An interrupt leaves out what is unfinished.
@@ -202,7 +223,7 @@ impl Task {
                 return Err(RunsError::Interrupted);
             }
             let rows: Vec<_> = results.iter().flat_map(|result| &result.rows).collect();
-            let mut outcome = Outcome { rows: records(&rows)?, ..Outcome::default() };
+            let mut outcome = Outcome { rows: records(&rows)?, series: taken(series), ..Outcome::default() };
             for flow in results.iter().flat_map(|result| &result.flows).filter(|flow| flow.measured == 1) {
                 let record = records(std::slice::from_ref(flow))?.pop().unwrap_or_default();
                 outcome.flow_columns.extend(record.keys().cloned());
@@ -222,15 +243,7 @@ impl Task {
             }
             return Ok(Outcome { rows: records(&result.rows)?, ..Outcome::default() });
         }
-        let series = Mutex::new(BTreeMap::new());
-        let record = |recording: &Recording| {
-            for (name, slot) in &self.need.series {
-                let Some(one) = SERIES.iter().find(|one| one.name == name) else { continue };
-                let key = (recording.label.clone(), name.clone(), *slot);
-                let values = (one.of)(recording, *slot);
-                series.lock().unwrap_or_else(PoisonError::into_inner).insert(key, values);
-            }
-        };
+        let record = |recording: &Recording| record(&recording.label, "", recording);
         let how = How {
             jobs: Some(1),
             record: if self.need.series.is_empty() { None } else { Some(&record) },
@@ -243,12 +256,13 @@ impl Task {
         }
         let rows: Vec<_> = results.iter().flat_map(|result| &result.rows).collect();
         let rows = records(&rows)?;
-        Ok(Outcome {
-            rows,
-            series: series.into_inner().unwrap_or_else(PoisonError::into_inner),
-            ..Outcome::default()
-        })
+        Ok(Outcome { rows, series: taken(series), ..Outcome::default() })
     }
+}
+
+/// What threads have put together, once they are done.
+fn taken<T>(all: Mutex<T>) -> T {
+    all.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The label of a row.

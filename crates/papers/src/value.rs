@@ -102,9 +102,14 @@ pub(crate) fn call(function: Function, arguments: &[Value]) -> Outcome {
         (Function::Defined, [value]) => keep(value, &|number| !number.is_nan()),
         (Function::Where, [condition, value]) => choose(condition, value),
         (Function::Diff, [value]) => diff(value),
-        (Function::ArgMax | Function::ArgMin | Function::When | Function::Integral, [value]) => {
-            Ok(over_axis(function, &value.points()?))
-        }
+        (
+            Function::ArgMax
+            | Function::ArgMin
+            | Function::When
+            | Function::Longest
+            | Function::Integral,
+            [value],
+        ) => Ok(over_axis(function, &value.points()?)),
         (Function::At, [place, value]) => {
             let place = place.number("at")?;
             at(place, &value.points()?)
@@ -286,8 +291,25 @@ fn over_axis(function: Function, points: &[(f64, f64)]) -> Value {
         Function::ArgMax => extreme(1.0),
         Function::ArgMin => extreme(-1.0),
         Function::When => points.iter().find(|(_, y)| *y != 0.0 && !y.is_nan()).map_or(f64::NAN, |(x, _)| *x),
+        Function::Longest => longest(points),
         _ => points.windows(2).map(|pair| (pair[1].0 - pair[0].0) * pair[0].1).sum(),
     })
+}
+
+/// The longest stretch of the axis on which a condition holds: from where it begins to hold to where it no longer does, or to the
+/// last point. Undefined if a value is.
+fn longest(points: &[(f64, f64)]) -> f64 {
+    if points.is_empty() || points.iter().any(|(_, truth)| truth.is_nan()) {
+        return f64::NAN;
+    }
+    let (mut most, mut began) = (0.0_f64, None);
+    for (x, truth) in points {
+        if let Some(from) = began {
+            most = most.max(x - from);
+        }
+        began = if *truth == 0.0 { None } else { began.or(Some(*x)) };
+    }
+    most
 }
 
 /// Of points, the reduction over the axis; of samples, that at each place over the defined values.

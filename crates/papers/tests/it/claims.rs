@@ -176,6 +176,33 @@ fn series_are_over_time_in_slots_and_changes() {
 }
 
 #[test]
+fn a_flow_of_a_script_has_series_and_a_silence_is_its_longest() {
+    let flow = |name: &str, start: &str, more: &str| {
+        format!("[[scenario.flow]]\nscheme = 'slow-start:as={name}'\nstart = '{start}'\n{more}\n")
+    };
+    let body = format!(
+        "slot = '50ms'\n[scenario]\nrate = '5mbit'\nrtt = '40ms'\nduration = '8s'\nrate-trace = '0s=5mbit,2s=10kbit,4s=5mbit'\n{}{}{}[vary]\nloss = ['0%', '1%']",
+        flow("early", "0s", ""),
+        flow("late", "5s", "size = '100p'"),
+        flow("late", "5s", "size = '900p'"),
+    );
+    let values = values(
+        "scripted-series",
+        &body,
+        &[
+            "at(loss=0%, longest(series.throughput_bps[early] == 0))",
+            "at(loss=0%, longest(series.throughput_bps[early] > 0))",
+            "at(loss=0%, last(series.delivered_bytes[late]))",
+            "at(loss=0%, longest(series.throughput_bps[early] < 0))",
+        ],
+    );
+    assert!((1.0..=2.0).contains(&number(&values[0])), "a packet takes 1.2 s from 2 s to 4 s: {}", values[0]);
+    assert!((1.5..=4.0).contains(&number(&values[1])), "before that, or after it: {}", values[1]);
+    assert_eq!(number(&values[2]).to_string(), "146000", "of two flows with one name the first one");
+    assert_eq!(number(&values[3]).to_string(), "0");
+}
+
+#[test]
 fn rounds_are_rows_of_their_own_columns() {
     let body = "[scenario]\nrate = '800kbit'\nrtt = '200ms'\nqueue = '10p'\npacket = '1000B'\nsize = '8p'\nrounds = 3\nidle = '20s'\nclients = 2\n\
                 schemes = ['slow-start:restart=ssr,as=ssr', 'slow-start:restart=nssr,as=nssr']";
