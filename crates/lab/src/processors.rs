@@ -13,10 +13,12 @@ type AnySim<W> = Sim<AnyScheme, AnyRestart, AnyLaw, W>;
 
 /// The processor of each host of a scenario; `None` if what hosts do takes no time.
 pub(crate) fn spec(scenario: &Scenario) -> Option<CpuSpec> {
-    match scenario.host_cpu {
-        HostCpu::None => None,
-        HostCpu::List => Some(CpuSpec { packet: scenario.cpu_packet, segment: scenario.cpu_segment }),
-    }
+    let hints = match scenario.host_cpu {
+        HostCpu::None => return None,
+        HostCpu::List => false,
+        HostCpu::ListHints => true,
+    };
+    Some(CpuSpec { hints, packet: scenario.cpu_packet, segment: scenario.cpu_segment })
 }
 
 /// The fields of a row of these flows, in a run that ended at `end`.

@@ -10,6 +10,8 @@ pub enum HostCpu {
     None,
     /// Lists of packets are walked for SACK blocks and for what arrives out of order, as Linux did before 2.6.15.
     List,
+    /// As [`HostCpu::List`], but for the blocks of an ACK there is one walk, as in Linux 2.6.24.
+    ListHints,
 }
 
 impl HostCpu {

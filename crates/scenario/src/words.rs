@@ -151,17 +151,23 @@ pub fn sack_blocks(text: &str) -> Result<bool, QuantityError> {
     word(text, &BLOCKS, &[], "SACK blocks are `sent` or `withheld`")
 }
 
-const HOST_CPUS: [(&str, HostCpu); 2] = [("none", HostCpu::None), ("list", HostCpu::List)];
+const HOST_CPUS: [(&str, HostCpu); 3] =
+    [("none", HostCpu::None), ("list", HostCpu::List), ("list-hints", HostCpu::ListHints)];
 
 /// The keywords of [`host_cpu`].
-pub(crate) const HOST_CPU_NAMES: [&str; 2] = names(&HOST_CPUS);
+pub(crate) const HOST_CPU_NAMES: [&str; 3] = names(&HOST_CPUS);
 
 /// Reads what the hosts' processors take time for.
 ///
 /// # Errors
-/// A word that is neither.
+/// A word that is none of the three.
 pub fn host_cpu(text: &str) -> Result<HostCpu, QuantityError> {
-    word(text, &HOST_CPUS, &[], "a host's CPU is `none` or `list`")
+    word(text, &HOST_CPUS, &[], "a host's CPU is `none`, `list` or `list-hints`")
+}
+
+/// The keyword for what the hosts' processors take time for.
+pub fn host_cpu_name(model: HostCpu) -> &'static str {
+    HOST_CPUS.iter().find(|(_, value)| *value == model).map_or("", |(name, _)| name)
 }
 
 const RTO_FLOORS: [(&str, Option<RtoFloor>); 3] =

@@ -3,16 +3,18 @@
 //! The lists are those of Linux before 2.6.15 (`net/ipv4/tcp_input.c`): `tcp_sacktag_write_queue` walks the retransmission queue
 //! from its head to the end of each SACK block, `tcp_clean_rtx_queue` frees the packets that an ACK acknowledges, and
 //! `tcp_data_queue` walks the out-of-order queue from its tail to where a segment belongs. Marking and sending again resume where
-//! they stopped, as since 2.6.15.
+//! they stopped, as since 2.6.15. With hints the blocks of an ACK are sorted and walked over once, as in 2.6.24.
 
 use std::collections::VecDeque;
 
 use firstflight::{Span, Time};
-use firstflight_tcp::{Flags, Role, Segment};
+use firstflight_tcp::{Flags, MAX_SACK_BLOCKS, Role, SackBlock, Segment};
 
 /// The processor of each TCP host of a network. The two ends of a flow have one each, which no other flow uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CpuSpec {
+    /// Whether a sender walks once for all blocks of an ACK, and from where it stopped if only the first one grew.
+    pub hints: bool,
     /// What it takes to look at one packet of a list, or to free or send it again.
     pub packet: Span,
     /// What it takes to handle a segment that arrives, lists apart: with all that leaves for it.
@@ -131,6 +133,10 @@ pub(crate) struct Cpu {
     free: Time,
     /// The highest acknowledgement handled.
     acknowledged: Option<u32>,
+    /// The blocks of the newest ACK, the others empty.
+    blocks: [SackBlock; MAX_SACK_BLOCKS],
+    /// Where the walk over the first block of the newest ACK ended; `None` once a packet was freed.
+    hint: Option<u32>,
     stats: CpuStats,
 }
 
@@ -142,6 +148,8 @@ impl Cpu {
             done: None,
             free: Time::ZERO,
             acknowledged: None,
+            blocks: [SackBlock::default(); MAX_SACK_BLOCKS],
+            hint: None,
             stats: CpuStats::default(),
         }
     }
@@ -204,12 +212,36 @@ impl Cpu {
         }
         let head = *self.acknowledged.get_or_insert(segment.ack);
         let packets = |end: u32| ahead(end, head).div_ceil(mss);
-        let marked = segment.sack_blocks().iter().map(|block| packets(block.end) + 1).sum();
+        let blocks = segment.sack_blocks();
+        let marked = if self.spec.hints {
+            self.once(blocks, packets)
+        } else {
+            blocks.iter().map(|block| packets(block.end) + 1).sum()
+        };
         let freed = packets(segment.ack);
         if ahead(segment.ack, head) > 0 {
             self.acknowledged = Some(segment.ack);
+            self.hint = None;
         }
         [marked, freed]
+    }
+
+    /// How many packets one walk for all blocks looks at: up to the highest end, and of each block the one beyond. If only the first
+    /// block grew, the walk is for that block, from where the last one stopped.
+    fn once(&mut self, blocks: &[SackBlock], packets: impl Fn(u32) -> u64) -> u64 {
+        let Some(first) = blocks.first() else { return 0 };
+        let mut known = self.blocks.iter().zip(blocks).enumerate();
+        let grew = known.all(|(at, (old, new))| old.start == new.start && (at == 0 || old.end == new.end));
+        let marked = if grew {
+            packets(first.end).saturating_sub(self.hint.map_or(0, &packets)) + 1
+        } else {
+            let furthest = blocks.iter().map(|block| packets(block.end)).max().unwrap_or(0);
+            furthest + blocks.len() as u64
+        };
+        self.blocks = [SackBlock::default(); MAX_SACK_BLOCKS];
+        self.blocks.iter_mut().zip(blocks).for_each(|(slot, block)| *slot = *block);
+        self.hint = Some(first.end);
+        marked
     }
 }
 
@@ -222,9 +254,9 @@ fn ahead(sequence: u32, of: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use firstflight_tcp::SackBlock;
 
-    const SPEC: CpuSpec = CpuSpec { packet: Span::from_nanos(10), segment: Span::from_nanos(1_000) };
+    const SPEC: CpuSpec =
+        CpuSpec { hints: false, packet: Span::from_nanos(10), segment: Span::from_nanos(1_000) };
 
     fn ack(ack: u32, blocks: &[(u32, u32)]) -> Segment {
         let mut segment = Segment { ack, flags: Flags::ACK, ..Segment::default() };
@@ -237,7 +269,11 @@ mod tests {
 
     /// What the processor takes for each of these segments, which arrive at once, in nanoseconds.
     fn times(segments: &[Segment]) -> (Vec<u64>, CpuStats) {
-        let mut cpu = Cpu::new(SPEC);
+        times_of(SPEC, segments)
+    }
+
+    fn times_of(spec: CpuSpec, segments: &[Segment]) -> (Vec<u64>, CpuStats) {
+        let mut cpu = Cpu::new(spec);
         for segment in segments {
             cpu.queue(*segment);
         }
@@ -271,6 +307,25 @@ mod tests {
     fn a_block_below_the_head_has_one_packet_looked_at() {
         let (times, _) = times(&[ack(5_000, &[]), ack(5_000, &[(1_000, 1_100)])]);
         assert_eq!(times, [1_000, 1_010]);
+    }
+
+    #[test]
+    fn with_hints_one_walk_is_for_all_blocks_and_begins_where_the_last_one_ended_if_the_first_block_grew() {
+        let (times, _) = times_of(
+            CpuSpec { hints: true, ..SPEC },
+            &[
+                ack(0, &[(900, 1_000), (400, 600)]),
+                ack(0, &[(900, 1_200), (400, 600)]),
+                ack(0, &[(900, 1_200), (400, 700)]),
+                ack(100, &[(900, 1_300), (400, 700)]),
+                ack(100, &[(900, 1_400), (400, 700)]),
+                ack(100, &[(1_500, 1_600), (900, 1_400), (400, 700)]),
+            ],
+        );
+        // Up to 1000, and beyond two blocks; 1000 to 1200, and one beyond; anew, for the second block grew; 1200 to 1300, one beyond
+        // and one freed; from the new head, for the freed packet took the hint; anew.
+        let packets = [10 + 2, 2 + 1, 12 + 2, 1 + 1 + 1, 13 + 1, 15 + 3];
+        assert_eq!(times, packets.map(|packets| 1_000 + 10 * packets));
     }
 
     #[test]

@@ -272,16 +272,20 @@ pub(super) const KEYS: &[Key] = &[
         name: "host-cpu",
         kind: Kind::Word(&words::HOST_CPU_NAMES),
         placeholder: "MODEL",
-        help: "What a host's CPU takes time for: nothing, or a list of packets walked for SACK blocks and for what arrives out of order",
+        help: "What a host's CPU takes time for: nothing, or a list of packets walked for SACK blocks and for what arrives out of \
+               order, with hints once for all blocks of an ACK",
         default: Some("none"),
-        examples: &["list"],
+        examples: &["list", "list-hints"],
         place: 59,
         parse: |options, text| put(&mut options.plain.host_cpu, words::host_cpu(text)),
-        show: |path| (path.host_cpu != HostCpu::None).then(|| "list".to_owned()),
+        show: |path| {
+            (path.host_cpu != HostCpu::None).then(|| words::host_cpu_name(path.host_cpu).to_owned())
+        },
         title: |path| {
             let costs = [path.cpu_packet, path.cpu_segment].map(quantity::humane_span);
             let [packet, segment] = costs;
-            let list = format!("hosts whose CPU takes {segment} a segment and {packet} a packet of a list");
+            let hints = if path.host_cpu == HostCpu::ListHints { " with hints" } else { "" };
+            let list = format!("hosts whose CPU takes {segment} a segment and {packet} a packet of a list{hints}");
             (path.host_cpu != HostCpu::None).then_some(list)
         },
         ..END

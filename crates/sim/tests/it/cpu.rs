@@ -55,7 +55,7 @@ fn run(cpu: Option<CpuSpec>) -> Did {
 }
 
 fn costs(packet: u64, segment: u64) -> CpuSpec {
-    CpuSpec { packet: Span::from_nanos(packet), segment: Span::from_nanos(segment) }
+    CpuSpec { hints: false, packet: Span::from_nanos(packet), segment: Span::from_nanos(segment) }
 }
 
 #[test]
@@ -75,6 +75,13 @@ fn a_processor_that_is_fast_enough_is_busy_with_blocks_and_loses_little() {
     assert!(sacktag > clean && clean > fastretrans && fastretrans > 0, "{:?}", fast.sender);
     assert!(other > 0 && data_queue == 0);
     assert_eq!(fast.receiver_queue, Some(0), "retransmissions fill the first hole, and walk over nothing");
+}
+
+#[test]
+fn hints_spare_a_sender_walks_and_nothing_else() {
+    let (list, hints) = (run(Some(costs(10, 100))), run(Some(CpuSpec { hints: true, ..costs(10, 100) })));
+    let ([walked, ..], [spared, ..]) = (list.sender.unwrap(), hints.sender.unwrap());
+    assert!(spared > 0 && spared * 2 < walked, "{spared} of {walked}: one walk for up to four blocks");
 }
 
 #[test]
