@@ -26,9 +26,9 @@ pub struct Path<T> {
 /// A path that real packets cannot have.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PathError {
-    /// Cross traffic that only simulated hosts can send.
+    /// Cross traffic that needs simulated hosts, has a start, a stop or a direction, or is one entry too many.
     #[error(
-        "cross: `{0}` needs hosts that the simulator has; real packets are crossed by `none`, a rate or `onoff:` of the whole run, or by programs that you start"
+        "cross: `{0}` is only simulated; real packets are crossed by `none`, one rate or one `onoff:`, of the whole run and in the data's direction, or by programs that you start"
     )]
     Cross(String),
     /// Cross traffic that crosses several links.

@@ -111,8 +111,8 @@ fn network(
     }
     let mut network = Network::new(links);
     network.cpu = processors::spec(scenario);
-    let others = cross_flows::scheme(scenario, scenario.cross)?;
     let steady = Beside::steady(scenario.cross);
+    let others = cross_flows::scheme(scenario, &steady)?;
     for (index, route) in topology.routes.into_iter().enumerate() {
         let measured = index < clients;
         let choice = choice.filter(|_| measured).unwrap_or(&others);

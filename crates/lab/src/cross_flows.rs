@@ -31,13 +31,12 @@ const ARRIVING_PAIRS: u32 = 32;
 /// Responsive flows of the whole run start at random instants within this time from the beginning.
 pub(crate) const START_SPREAD: Span = Span::from_secs(1);
 
-/// The scheme of the flows that are not measured.
+/// The scheme of an entry's flows.
 ///
 /// # Errors
 /// A scheme or a law that the scenario's registry does not have.
-pub(crate) fn scheme(scenario: &Scenario, cross: Cross) -> Result<SchemeChoice, RunError> {
-    let Cross::Tcp(bulk) = cross else { return Ok(SchemeChoice::slow_start()) };
-    let choices = scenario.registry.parse_choices(&bulk.choice()).map_err(ControllerError::Scheme)?;
+pub(crate) fn scheme(scenario: &Scenario, entry: &Beside) -> Result<SchemeChoice, RunError> {
+    let choices = scenario.registry.parse_choices(&entry.choice()).map_err(ControllerError::Scheme)?;
     Ok(choices.into_iter().next().unwrap_or_else(SchemeChoice::slow_start))
 }
 
@@ -135,7 +134,7 @@ pub(crate) fn add(
         network.add(datagrams);
         return Ok(());
     }
-    let choice = scheme(scenario, entry.cross)?;
+    let choice = scheme(scenario, entry)?;
     let host = Scenario { rwnd: entry.rwnd.unwrap_or(scenario.rwnd), ..scenario.clone() };
     let (config, controller) = ends(&host, &choice)?;
     let count = match entry.cross {

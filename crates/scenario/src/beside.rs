@@ -5,6 +5,7 @@ use std::fmt;
 use firstflight::registry::Registry;
 use firstflight::{Bytes, Span};
 
+use crate::bulk;
 use crate::cross::{Cross, cross};
 use crate::population::{instant, show_instant};
 use crate::quantity::{self, QuantityError, Why, humane_span, refuse, show_bytes, show_span};
@@ -25,22 +26,43 @@ pub struct Beside {
     pub rtt: Option<(Span, Span)>,
     /// The receive buffer of TCP traffic; `None` for the scenario's.
     pub rwnd: Option<Bytes>,
+    /// The scheme of transfers, users and web pages; `None` for slow start. Bulk flows have theirs in [`Beside::cross`].
+    pub scheme: Option<&'static str>,
+    /// The law that follows it; `None` for the path's law or else the scheme's own.
+    pub law: Option<&'static str>,
 }
 
 /// What an entry says beside its traffic, in the order in which it is shown.
-const WORDS: [&str; 5] = ["start", "stop", "way", "rtt", "rwnd"];
+const WORDS: [&str; 7] = ["start", "stop", "way", "rtt", "rwnd", "scheme", "law"];
 
 /// The most entries.
 const MOST: usize = 100;
 
 const ENTRY: &str = "an entry of cross traffic is its traffic and any of start=TIME, stop=TIME, way=forward or way=reverse, and \
-                     for TCP rtt=TIME or rtt=TIME..TIME and rwnd=SIZE, as in `40mbit,start=600ms,stop=5s`; several have a `;` \
-                     between them, at most 100";
+                     for TCP rtt=TIME or rtt=TIME..TIME and rwnd=SIZE, for transfers, users and web pages scheme=SCHEME and law=LAW, \
+                     as in `40mbit,start=600ms,stop=5s`; several have a `;` between them, at most 100";
 
 impl Beside {
     /// Traffic of the whole run in the direction of the measured flow.
     pub const fn steady(cross: Cross) -> Self {
-        Self { cross, start: None, stop: None, reverse: false, rtt: None, rwnd: None }
+        Self {
+            cross,
+            start: None,
+            stop: None,
+            reverse: false,
+            rtt: None,
+            rwnd: None,
+            scheme: None,
+            law: None,
+        }
+    }
+
+    /// The scheme of its TCP flows with its law, as a list of schemes has it.
+    pub fn choice(&self) -> String {
+        match self.cross {
+            Cross::Tcp(bulk) => bulk.choice(),
+            _ => bulk::choice(self.scheme.unwrap_or(bulk::PLAIN), self.law),
+        }
     }
 
     /// The base round-trip time of the `index`-th of `count` hosts: equal steps between the shortest and the longest; `path` where
@@ -68,11 +90,18 @@ impl Beside {
             }
         });
         let rwnd = self.rwnd.map(|rwnd| format!(" and receive buffers of {}", quantity::humane_bytes(rwnd)));
-        [from, until, rtt, rwnd].into_iter().flatten().fold(words, |words, more| words + &more)
+        let ends = self.scheme.or(self.law).map(|_| {
+            let law = self.law.map_or_else(String::new, |law| format!(" and {law}"));
+            format!(" by {}{law}", self.scheme.unwrap_or(bulk::PLAIN))
+        });
+        [ends, from, until, rtt, rwnd].into_iter().flatten().fold(words, |words, more| words + &more)
     }
 
-    fn set(&mut self, name: &str, text: &str) -> Result<(), QuantityError> {
+    fn set(&mut self, registry: Registry, name: &str, text: &str) -> Result<(), QuantityError> {
+        let unknown = || bulk::unknown(registry, text);
         match name {
+            "scheme" => self.scheme = Some(bulk::scheme(registry, text)?.ok_or_else(unknown)?),
+            "law" => self.law = Some(registry.law(text).ok_or_else(unknown)?.name),
             "start" => self.start = Some(instant(text)?),
             "stop" => self.stop = Some(quantity::span(text)?),
             "way" => {
@@ -109,6 +138,15 @@ impl Beside {
                 "rtt and rwnd are of TCP traffic, and nobody answers datagrams",
             ));
         }
+        let arrives = matches!(self.cross, Cross::Poisson { .. } | Cross::Users { .. } | Cross::Web(_));
+        if !arrives && (self.scheme.is_some() || self.law.is_some()) {
+            return Err(refuse(
+                text,
+                Why::Conflict,
+                "scheme and law are of transfers, users and web pages; bulk flows have them behind their number, as in \
+                 `tcp:4,hystart,cubic`, and datagrams have none",
+            ));
+        }
         let start = self.start.unwrap_or(Span::ZERO);
         match self.stop.filter(|stop| *stop <= start) {
             Some(stop) => {
@@ -136,6 +174,8 @@ impl fmt::Display for Beside {
             ("way", self.reverse.then(|| "reverse".to_owned())),
             ("rtt", self.rtt.map(rtt)),
             ("rwnd", self.rwnd.map(show_bytes)),
+            ("scheme", self.scheme.map(str::to_owned)),
+            ("law", self.law.map(str::to_owned)),
         ];
         items
             .into_iter()
@@ -189,7 +229,7 @@ fn entry(registry: Registry, text: &str) -> Result<Beside, QuantityError> {
             return Err(refuse(word, Why::Conflict, format!("{name} is said once; {ENTRY}")));
         }
         said.push(name);
-        entry.set(name, value)?;
+        entry.set(registry, name, value)?;
     }
     entry.check(text)?;
     Ok(entry)
@@ -214,6 +254,8 @@ mod tests {
             "poisson:50mbit,100p,pareto=1.5,rtt=50ms..200ms,rwnd=64kB",
             "poisson:5,100p,exponential,way=reverse,rtt=50ms",
             "tcp:1;20mbit",
+            "users:3,10kB,pareto=1.1,way=reverse,scheme=paced",
+            "poisson:5,100p,exponential,scheme=hystart,law=cubic;web:0.3,law=cubic",
         ] {
             let (steady, others) = read(text).expect(text);
             assert_eq!(show(steady, &others), text);
@@ -238,6 +280,11 @@ mod tests {
             ("tcp:1,rtt=2s..1s", "`2s..1s` is out of range"),
             ("tcp:1,rwnd=0", "`0` is zero"),
             ("start=1s", "``"),
+            ("users:3,10kB,scheme=pacde", "`pacde` is not known; is `paced` meant?"),
+            ("users:3,10kB,law=cubci", "`cubci` is not known; is `cubic` meant?"),
+            ("users:3,10kB,scheme=quick-start", "`quick-start` is out of range; a scheme of cross traffic"),
+            ("tcp:4,scheme=paced", "`tcp:4,scheme=paced` conflicts"),
+            ("40mbit,law=cubic", "`40mbit,law=cubic` conflicts"),
         ] {
             let error = read(text).expect_err(text);
             assert!(error.starts_with(says) && !error.contains('\n'), "{text}: {error}");

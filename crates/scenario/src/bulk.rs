@@ -18,8 +18,8 @@ pub struct Bulk {
     pub law: Option<&'static str>,
 }
 
-/// The scheme of bulk flows that name none.
-const PLAIN: &str = "slow-start";
+/// The scheme of flows across that name none.
+pub(crate) const PLAIN: &str = "slow-start";
 
 /// The most flows.
 const MOST: u32 = 1_000;
@@ -35,7 +35,7 @@ impl Bulk {
 
     /// The flows' scheme with its law, as a list of schemes has it.
     pub fn choice(self) -> String {
-        self.law.map_or_else(|| self.scheme.to_owned(), |law| format!("{}:avoidance={law}", self.scheme))
+        choice(self.scheme, self.law)
     }
 
     /// The flows in words, for titles.
@@ -78,8 +78,13 @@ impl Bulk {
     }
 }
 
+/// A scheme with its law, as a list of schemes has it.
+pub(crate) fn choice(scheme: &str, law: Option<&str>) -> String {
+    law.map_or_else(|| scheme.to_owned(), |law| format!("{scheme}:avoidance={law}"))
+}
+
 /// The scheme of this name, if there is one. Routers answer the measured flow alone, and only that has an earlier connection.
-fn scheme(registry: Registry, name: &str) -> Result<Option<&'static str>, QuantityError> {
+pub(crate) fn scheme(registry: Registry, name: &str) -> Result<Option<&'static str>, QuantityError> {
     const ALONE: &str = "a scheme of cross traffic needs no routers' answers and no earlier connection";
     let Some(entry) = registry.scheme(name) else { return Ok(None) };
     if entry.needs.help().any(|help| matches!(help, Help::Routers | Help::Memory)) {
@@ -88,7 +93,7 @@ fn scheme(registry: Registry, name: &str) -> Result<Option<&'static str>, Quanti
     Ok(Some(entry.name))
 }
 
-fn unknown(registry: Registry, name: &str) -> QuantityError {
+pub(crate) fn unknown(registry: Registry, name: &str) -> QuantityError {
     let known: Vec<&str> =
         registry.schemes().map(|entry| entry.name).chain(registry.laws().map(|law| law.name)).collect();
     let tables = [&[], SCHEMES, LAWS].into_iter();

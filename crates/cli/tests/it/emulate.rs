@@ -23,7 +23,13 @@ fn what_simulated_hosts_do_is_refused_with_a_reason() {
         ("--stack", "linux", "the hosts' own transport decides"),
         ("--runs", "3", "one run is emulated at a time"),
         ("--schemes", "all", "the programs bring their own start-up"),
-        ("--cross", "tcp:3", "`tcp:3` needs hosts that the simulator has"),
+        ("--cross", "tcp:3", "`tcp:3` is only simulated; real packets are crossed by"),
+        ("--cross", "users:3,10kB,scheme=paced", "`users:3,10kB,exponential,scheme=paced` is only simulated"),
+        ("--cross", "poisson:5mbit,50p", "`poisson:5mbit,50p,exponential` is only simulated"),
+        ("--cross", "5mbit,start=1s", "`5mbit,start=1s` is only simulated"),
+        ("--cross", "5mbit,stop=1s", "`5mbit,stop=1s` is only simulated"),
+        ("--cross", "5mbit,way=reverse", "`5mbit,way=reverse` is only simulated"),
+        ("--cross", "5mbit;2mbit", "`2mbit` is only simulated"),
         ("--topology", "dumbbell:hosts=3", "there are two hosts"),
     ] {
         let said = refused(&["emulate", "--rate", "20mbit", option, value, "--", "true", "--", "true"]);

@@ -157,6 +157,23 @@ fn a_rate_of_transfers_is_offered_in_the_mean() {
 }
 
 #[test]
+fn transfers_and_users_across_have_the_scheme_and_the_law_that_their_entry_names() {
+    for traffic in ["poisson:2,400p,fixed", "users:4,300kB,fixed"] {
+        let lost = |ends: &str| {
+            let cross = format!("{traffic},start=0s{ends}");
+            let path = scenario(&[("cross", &cross), ("queue", "20p")]);
+            let rows = raced(&path, 1);
+            (rows[0].cross_lost_packets, rows[0].throughput_bps)
+        };
+        let plain = lost("");
+        assert_eq!(plain, lost(",scheme=slow-start"), "{traffic}: slow start is the default");
+        assert_eq!(plain, lost(",law=reno"), "{traffic}: and the path's law");
+        let others = [",scheme=paced", ",scheme=limited", ",law=cubic"].map(&lost);
+        assert!(others.iter().all(|other| *other != plain), "{traffic}: {plain:?} and {others:?}");
+    }
+}
+
+#[test]
 fn users_who_wait_have_one_file_at_a_time_and_get_more_from_a_faster_sender() {
     let path = |iw| {
         let mut set = Options::default();
