@@ -23,6 +23,8 @@ pub struct Figures {
     pub exit_cause: Option<String>,
     /// From the first data packet to that exit.
     pub exit_time_s: Option<f64>,
+    /// The trains that start-up sent; only of schemes that send trains.
+    pub trains: Option<u64>,
     /// The window then, in full segments; of the kernel what is in flight.
     pub exit_window_packets: Option<f64>,
     /// The rate that the exit found, in IP bits per second.
@@ -38,6 +40,7 @@ impl Figures {
         Self {
             overshoot_lost_packets: Some(scorecard::overshoot_lost_packets(evidence, &path)),
             exit_cause: Some(exit.map_or("none", |exit| exit.cause.name()).to_owned()),
+            trains: Some(evidence.trains).filter(|trains| *trains > 0),
             exit_time_s: scorecard::exit_time(evidence).map(seconds),
             exit_window_packets: scorecard::exit_cwnd_packets(evidence, &path),
             exit_rate_bps: exit.and_then(|exit| exit.rate).map(bits),

@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use firstflight::{Call, Event, Note, Phase, Rate, TraceRecord};
+use firstflight::{Call, Event, Note, Pacing, Phase, Rate, Tag, TraceRecord};
 use firstflight_measure::{Evidence, ExitSeen};
 use firstflight_trace::{TraceError, read};
 
@@ -21,6 +21,10 @@ pub struct Heard {
     phase: Option<Phase>,
     exits_at_cut: usize,
     su_over_at_cut: bool,
+    /// The tag under which the newest data left.
+    tag: Tag,
+    /// The trains that left before start-up did.
+    trains: u64,
 }
 
 /// Reads a trace.
@@ -46,6 +50,7 @@ impl Heard {
         evidence.timeouts = self.timeouts.into_iter().map(at).collect();
         evidence.recoveries = self.recoveries.into_iter().map(|(from, to)| (at(from), to.map(at))).collect();
         evidence.su_end = self.su_end.map(at);
+        evidence.trains = self.trains;
     }
 
     pub(crate) fn take(&mut self, told: &TraceRecord) {
@@ -59,6 +64,7 @@ impl Heard {
             match event.event() {
                 Event::Sent(sent) => {
                     self.first_sent.get_or_insert(at);
+                    self.tagged(sent.tag, told);
                     if !sent.retransmission {
                         self.new_data(at, told);
                     }
@@ -71,6 +77,15 @@ impl Heard {
         for note in &told.notes {
             self.note(at, note);
         }
+    }
+
+    /// Data left under this tag. Each train has one of its own, and other plans have tags as well.
+    fn tagged(&mut self, tag: Tag, told: &TraceRecord) {
+        if std::mem::replace(&mut self.tag, tag) == tag {
+            return;
+        }
+        let is_train = matches!(told.plan.pacing, Pacing::Train { .. }) && told.plan.tag == tag;
+        self.trains += u64::from(is_train && self.exits.is_empty());
     }
 
     /// New data left: start-up is over once the law governs it (docs/exports.md, su-time).
@@ -125,7 +140,7 @@ mod tests {
     /// What a trace says is what the simulator saw inside the sender.
     #[test]
     fn a_trace_says_of_every_scheme_what_the_simulator_saw_inside_the_sender() {
-        let mut count = 0;
+        let (mut count, mut trains) = (0, 0);
         for options in [
             &[("rate", "20mbit"), ("rtt", "40ms"), ("queue", "50p"), ("size", "2MB")][..],
             &[("rate", "5mbit"), ("rtt", "100ms"), ("loss", "1%"), ("size", "500kB"), ("stack", "linux")],
@@ -147,6 +162,7 @@ mod tests {
                 assert_eq!(told.cuts, seen.cuts, "{name}");
                 assert_eq!(told.timeouts, seen.timeouts, "{name}");
                 assert_eq!(told.su_end, seen.su_end, "{name}");
+                assert_eq!(told.trains, seen.trains, "{name}");
                 // Whether a loss is being repaired is told at the next call.
                 let near = |one: u64, other: u64| one.abs_diff(other) < 5_000_000;
                 let are_near = told.recoveries.iter().zip(&seen.recoveries).all(|(one, other)| {
@@ -156,8 +172,10 @@ mod tests {
                 assert!(are_near, "{name}: {:?}, {:?}", told.recoveries, seen.recoveries);
                 assert_eq!(told.recoveries.len(), seen.recoveries.len(), "{name}");
                 count += seen.exits.len();
+                trains += seen.trains;
             }
         }
         assert!(count > 30, "{count} exits");
+        assert!(trains > 6, "{trains} trains");
     }
 }

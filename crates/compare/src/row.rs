@@ -79,7 +79,7 @@ fn count(count: u64) -> f64 {
 }
 
 /// The numbers of a row, in the order of results.
-pub const METRICS: [Metric; 8] = [
+pub const METRICS: [Metric; 9] = [
     Metric { name: "fct_s", of: |run| run.fct_s, tolerance: Some(Tolerance { absolute: 0.0, share: 0.05 }) },
     Metric { name: "throughput_bps", of: |run| Some(run.throughput_bps), tolerance: None },
     Metric { name: "packets_sent", of: |run| Some(count(run.packets_sent)), tolerance: None },
@@ -93,6 +93,7 @@ pub const METRICS: [Metric; 8] = [
         of: |run| run.overshoot_lost_packets.map(count),
         tolerance: None,
     },
+    Metric { name: "trains", of: |run| run.trains.map(count), tolerance: None },
     Metric { name: "exit_time_s", of: |run| run.exit_time_s, tolerance: None },
     Metric { name: "exit_window_packets", of: |run| run.exit_window_packets, tolerance: None },
     Metric {

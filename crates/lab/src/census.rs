@@ -1,6 +1,6 @@
 //! Observing every flow of a population: the cost of its start-up.
 
-use firstflight::{Cause, Note, Phase, Rate, Sent, Time};
+use firstflight::{Cause, Note, Phase, Rate, Sent, Tag, Time};
 use firstflight_measure::SuCounts;
 use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder};
 use firstflight_tcp::quick_start::IpOption;
@@ -28,6 +28,10 @@ pub(crate) struct Watched {
     /// Whether new data left during the current event.
     new_data: bool,
     growth: GrowthWatch,
+    /// The tag under which the newest data left, and whether it did so for the first time in the current event.
+    tag: (Tag, bool),
+    /// The trains that left before start-up did: each a plan's, with a tag of its own.
+    pub(crate) trains: u32,
     /// Requests for a rate, and the answers.
     pub(crate) quick_start: QuickStart,
 }
@@ -191,9 +195,13 @@ impl Recorder for Census {
         }
         if side == Role::Client && segment.len > 0 {
             let again = sent.is_some_and(|sent| sent.retransmission);
+            let tag = sent.map(|sent| sent.tag);
             self.of_flow(flow, |flow| {
                 flow.now.sent += 1;
                 flow.new_data |= !again;
+                if let Some(tag) = tag.filter(|tag| *tag != flow.tag.0) {
+                    flow.tag = (tag, true);
+                }
             });
         }
     }
@@ -210,6 +218,10 @@ impl Recorder for Census {
         }
         let mss = self.mss;
         self.of_flow(flow, |flow| {
+            // Other plans have tags as well.
+            if std::mem::take(&mut flow.tag.1) && flow.exits == 0 && snapshot().train == Some(flow.tag.0) {
+                flow.trains += 1;
+            }
             flow.growth.hear(flow.exits > 0, mss, &snapshot);
             if std::mem::take(&mut flow.new_data) && flow.su_end.is_none() && flow.exits > 0 {
                 let now = snapshot();

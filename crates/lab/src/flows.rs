@@ -114,6 +114,7 @@ pub(crate) fn row(scenario: &Scenario, run: &Run<'_>, place: usize) -> Populatio
         su_counts: flows.iter().map(started).max().unwrap_or_default().name().to_owned(),
         lossy_flows: count(&mut counts.iter().map(|flow| flow.lost > 0)),
         exited_flows: count(&mut flows.iter().map(exited)),
+        trains: some_trains(flows.iter().map(|(id, _)| run.sim.recorder().of(*id).trains).sum()),
         timeouts: sum(|flow| flow.timeouts),
         packets_sent,
         packets_lost,
@@ -131,6 +132,11 @@ pub(crate) fn row(scenario: &Scenario, run: &Run<'_>, place: usize) -> Populatio
         version: VERSION.to_owned(),
         scenario_hash: scenario.hash(),
     }
+}
+
+/// A number of trains as a row has it: none where none were sent.
+fn some_trains(trains: u32) -> Option<u64> {
+    (trains > 0).then(|| trains.into())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
@@ -174,6 +180,7 @@ pub(crate) fn flow_rows(scenario: &Scenario, run: &Run<'_>, place: usize) -> Vec
             su_time_s: su_time.map(seconds),
             su_counts: watched.counts_in_start_up().name().to_owned(),
             exit_cause: watched.exit.map_or("none", |cause| cause.name()).to_owned(),
+            trains: some_trains(watched.trains),
             requested_rate_bps: asks.then(|| watched.quick_start.requested.map(rate_bps)),
             granted_rate_bps: asks.then(|| watched.quick_start.granted.map(rate_bps)),
             packets_sent: u64::from(counts.sent),

@@ -59,6 +59,9 @@ pub struct PopulationRow {
     pub lossy_flows: u64,
     /// How many flows left start-up.
     pub exited_flows: u64,
+    /// Trains that the flows' start-ups sent, as [`crate::Row::trains`] counts them; only of schemes that send trains.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trains: Option<u64>,
     /// Retransmission timeouts.
     pub timeouts: u64,
     /// Data packets sent, retransmissions included.
@@ -133,6 +136,9 @@ pub struct FlowRow {
     pub su_counts: String,
     /// Why the first standing exit left start-up; `none` if the flow ended first.
     pub exit_cause: String,
+    /// Trains that start-up sent, as [`crate::Row::trains`] counts them; only of schemes that send trains.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trains: Option<u64>,
     /// The rate of its newest request to the path's routers, headers included; undefined if it sent none. Only where the scheme
     /// asks them, as the next.
     #[serde(skip_serializing_if = "Option::is_none")]

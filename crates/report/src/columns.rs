@@ -92,8 +92,8 @@ pub const COLUMNS: &[Column] = &[
     whole(
         "trains",
         "trains",
-        "Trains that start-up sent, the first burst and the one that fills the pipe among them; of a probing all that it sent. Only \
-         where trains are sent.",
+        "Trains that start-up sent, the first burst and the one that fills the pipe among them; of a population's row those of all \
+         its flows together, of a probing all that it sent. Only where trains are sent.",
     ),
     real(
         "su_loss",

@@ -11,7 +11,7 @@ type Cell = fn(&Row) -> String;
 /// A column that there may be: the field, the lines of its head, how it is set, its rank, and its cells.
 type Shown = (&'static str, [&'static str; 2], Cells, u8, Cell);
 
-const COLUMNS: [Shown; 16] = [
+const COLUMNS: [Shown; 17] = [
     ("habitat", ["habitat", ""], Cells::Words, ALWAYS, |row| habitat(row)),
     ("fct_s", ["FCT", "s"], Cells::Numbers, 1, |row| number(row, "fct_s", 1.0)),
     ("fct_s_difference", ["from", "sim"], Cells::Numbers, 1, |row| per_cent(row, "fct_s")),
@@ -23,6 +23,9 @@ const COLUMNS: [Shown; 16] = [
     ("exit_window_packets", ["window", "p"], Cells::Numbers, 4, window),
     ("overshoot_lost_packets", ["over-", "shot p"], Cells::Numbers, 4, |row| {
         packets(row, "overshoot_lost_packets")
+    }),
+    ("trains", ["trains", ""], Cells::Numbers, 4, |row| {
+        row.summary("trains").map_or_else(String::new, |trains| halves(trains.median))
     }),
     ("fct_s_min", ["FCT", "from-to"], Cells::Numbers, 5, |row| range_of(row, "fct_s", significant)),
     ("packets_lost_min", ["drops", "from-to"], Cells::Numbers, 5, |row| {

@@ -22,9 +22,15 @@ fn the_simulators_rows_are_those_of_a_race_with_each_stack() {
         let path = ["race", "--rate", "20mbit", "--rtt", "40ms", "--queue", "50p", "--size", "2MB"];
         let race = run(&[&path[..], &["--schemes", scheme, "--stack", stack, "--json"]].concat());
         let raced: Value = serde_json::from_str(&stdout(&race)).expect("a row");
-        for field in
-            ["fct_s", "packets_lost", "packets_sent", "exit_time_s", "exit_rate_bps", "throughput_bps"]
-        {
+        for field in [
+            "fct_s",
+            "packets_lost",
+            "packets_sent",
+            "trains",
+            "exit_time_s",
+            "exit_rate_bps",
+            "throughput_bps",
+        ] {
             assert_eq!(row[field].as_f64(), raced[field].as_f64(), "{field} of {scheme} with {stack}");
         }
         assert_eq!(row["exit_window_packets"].as_f64(), raced["exit_cwnd_packets"].as_f64(), "{scheme}");

@@ -385,6 +385,21 @@ fn a_flow_between_hosts_meets_the_way_back_that_a_race_meets() {
 }
 
 #[test]
+fn trains_of_a_population_are_those_of_its_flows_and_a_flow_alone_sends_those_of_a_race() {
+    let fast = ("access-rate", "10gbit");
+    let between = scenario(&[&ONE_WAY[..], &[fast]].concat());
+    let (row, flows) = one(&between, "paced");
+    let of_a_race = |option: &&(&str, &str)| !["topology", "flows", "arrivals"].contains(&option.0);
+    let options: Vec<_> = ONE_WAY.iter().filter(of_a_race).chain([&fast]).copied().collect();
+    let alone = race(&scenario(&options), &choices("paced"), &How::default()).expect("a race");
+    let trains = alone[0].rows[0].trains.expect("trains are sent");
+    assert!(trains > 2 && flows.iter().all(|flow| flow.trains == Some(trains)), "{trains}");
+    assert_eq!(row.trains, Some(trains * row.flows));
+    let (row, flows) = one(&between, "slow-start");
+    assert!(row.trains.is_none() && flows.iter().all(|flow| flow.trains.is_none()));
+}
+
+#[test]
 fn what_flows_in_the_other_direction_meet_is_the_reverse_rate() {
     // Both ways: half of the flows send over the slow direction.
     let (_, flows) = one(
