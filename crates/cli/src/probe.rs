@@ -4,7 +4,7 @@ use firstflight::registry::Registry;
 use firstflight_lab::{How, RunError, probe};
 use firstflight_measure::{ProbeResult, ProbeRow};
 use firstflight_report::{Record, Rows, TableStyle, check_writable, parquet, probed, prose, records, table};
-use firstflight_scenario::keys::{Heading, key};
+use firstflight_scenario::keys::key;
 use firstflight_scenario::{ByName, Scenario};
 
 use crate::args::{OutputOptions, Probe, RunOptions};
@@ -20,36 +20,13 @@ use crate::targets::Input;
 /// How a path is probed unless it is said.
 const SEARCH: &str = "bracket";
 
-/// Keys of flows among those of the path.
-const OF_FLOWS: [&str; 16] = [
-    "size",
-    "duration",
-    "rounds",
-    "idle",
-    "spread",
-    "clients",
-    "flow",
-    "flows",
-    "arrivals",
-    "sizes",
-    "warm-up",
-    "mixed",
-    "app",
-    "qs-hops",
-    "qs-router",
-    "qs-access",
-];
-
 /// Outputs of flows.
 const OUTPUTS: [&str; 8] =
     ["report", "figure_until", "series", "pcap", "snap", "events", "qlog", "each_flow"];
 
 /// Whether an option of `race`, by its identifier, says nothing of trains.
 pub(crate) fn is_refused(name: &str) -> bool {
-    const TRAINS_TOO: [&str; 1] = ["timestamps"];
-    let of_ends = |heading| matches!(heading, Heading::Schemes | Heading::Endpoints);
-    let is_of_ends = key(name).is_some_and(|key| of_ends(key.heading)) && !TRAINS_TOO.contains(&name);
-    is_of_ends || name == SCHEMES || name == "windows" || OF_FLOWS.contains(&name) || OUTPUTS.contains(&name)
+    key(name).is_some_and(|key| key.is_of_flows()) || name == SCHEMES || OUTPUTS.contains(&name)
 }
 
 /// `firstflight probe`.

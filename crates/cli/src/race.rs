@@ -16,6 +16,7 @@ use crate::args::{OutputOptions, Race, Run, RunOptions};
 use crate::drawings::{Drawings, base_path};
 use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
+use crate::keys::SCHEMES;
 use crate::output;
 use crate::population;
 use crate::probe;
@@ -76,6 +77,17 @@ pub(crate) fn from_file(file: &Run, registry: Registry, arguments: &[String]) ->
         }
         Failure::usage(format!("{name}: {error}{away}")).at(Place::key(&name, &text, error.key))
     })?;
+    if let Some((key, why)) = options.not_of_trains() {
+        let option = format!("--{}", key.name);
+        if given.iter().any(|(given, _)| *given == key.name) {
+            return Err(Failure::usage(format!("--{why}")).at(Place::value(arguments, &option, &option)));
+        }
+        return Err(Failure::usage(format!("{name}: {why}")).at(Place::key(&name, &text, key.name)));
+    }
+    if scenario.probe.is_some() && said.schemes.is_some() {
+        let why = format!("{name}: schemes: a probing sends trains, and no scheme runs");
+        return Err(Failure::usage(why).at(Place::key(&name, &text, SCHEMES)));
+    }
     let notes = replaced.iter().map(|Replaced { key, by }| format!("--{by} replaces `{key}` of {name}"));
     let trace = options.rate_trace_file.as_deref();
     let mut inputs = vec![Input { what: "scenario", path: &file.scenario }];

@@ -141,7 +141,8 @@ impl<'a> View<'a> {
                 };
                 let all = self.outcomes(*point).next().into_iter().flat_map(|outcome| &outcome.series);
                 let named = all.filter(|((label, _, name, slot), _)| is_it(label, name, *slot));
-                let series = chosen(column, named.map(|((_, population, ..), one)| (population.clone(), one)))?;
+                let series =
+                    chosen(column, named.map(|((_, population, ..), one)| (population.clone(), one)))?;
                 Ok(Value::Points(series.cloned().unwrap_or_default()))
             }
         }

@@ -282,9 +282,11 @@ impl Reader<'_> {
         if is_probing && said.schemes.is_some() {
             return Err(self.at_key("schemes", "schemes: trains are sent, and no scheme runs".into()));
         }
-        let resolve = || {
-            Scenario::resolve(&said.options).map_err(|error| self.at_key(error.key, error.to_string()))
-        };
+        let resolve =
+            || Scenario::resolve(&said.options).map_err(|error| self.at_key(error.key, error.to_string()));
+        if let Some((key, why)) = said.options.not_of_trains() {
+            return Err(self.at_key(key.name, why));
+        }
         let Some((list, _)) = said.schemes else {
             if is_scripted || is_probing {
                 let scenario = resolve()?;

@@ -103,11 +103,7 @@ pub(crate) fn call(function: Function, arguments: &[Value]) -> Outcome {
         (Function::Where, [condition, value]) => choose(condition, value),
         (Function::Diff, [value]) => diff(value),
         (
-            Function::ArgMax
-            | Function::ArgMin
-            | Function::When
-            | Function::Longest
-            | Function::Integral,
+            Function::ArgMax | Function::ArgMin | Function::When | Function::Longest | Function::Integral,
             [value],
         ) => Ok(over_axis(function, &value.points()?)),
         (Function::At, [place, value]) => {

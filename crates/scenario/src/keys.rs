@@ -72,6 +72,15 @@ impl Options {
         Ok(())
     }
 
+    /// Why these options are no probing's: the first key that was set and says nothing of trains, with a line that says so. `None` of
+    /// options that ask for no probing.
+    pub fn not_of_trains(&self) -> Option<(&'static Key, String)> {
+        let is_set = |key: &&Key| self.given(key.name).is_some_and(|text| !key.is_off(text));
+        key("probe").as_ref().filter(|key| is_set(key))?;
+        let key = keys().filter(|key| key.is_of_flows()).find(is_set)?;
+        Some((key, format!("{}: it is of flows, and a probing sends trains", key.name)))
+    }
+
     /// `scenario` with the values set here. Only keys whose default no other key decides are copied.
     pub(crate) fn over(&self, scenario: &Scenario) -> Scenario {
         let mut over = Self::of(self.registry);

@@ -1,8 +1,10 @@
 //! What `probe` prints, and what it refuses.
 
+use std::fs;
+
 use serde_json::Value;
 
-use crate::common::{refused, run, status, stderr, stdout};
+use crate::common::{folder, refused, run, status, stderr, stdout, text};
 
 const PATH: [&str; 7] = ["probe", "--rate", "10mbit", "--rtt", "40ms", "--cross", "3.6mbit"];
 
@@ -50,6 +52,20 @@ fn what_is_of_flows_is_refused() {
     {
         let said = refused(&[&PATH[..], &[option, value]].concat());
         assert!(said.contains(&format!("{option}: it is of flows")), "{said}");
+    }
+    for (line, says) in [
+        ("size = '1MB'", "size: it is of flows, and a probing sends trains"),
+        ("iw = '4p'", "iw: it is of flows, and a probing sends trains"),
+        ("schemes = ['paced']", "schemes: a probing sends trains, and no scheme runs"),
+        ("[[flow]]\nscheme = 'paced'", "probe: it and flow exclude each other"),
+    ] {
+        let file = folder("probe-of-flows").join("path.toml");
+        fs::write(&file, format!("rate = '10mbit'\nrtt = '40ms'\nprobe = 'bracket'\n{line}\n"))
+            .expect("a file");
+        let said = refused(&["run", text(&file)]);
+        assert!(said.contains(says), "{said}");
+        let first = said.lines().next().unwrap_or_default();
+        assert!(first.starts_with("error: ") && first.contains("path.toml: "), "{said}");
     }
     let said = refused(&[&PATH[..], &["--probe", "quick"]].concat());
     assert!(said.contains("--probe") && said.contains("bracket"), "{said}");

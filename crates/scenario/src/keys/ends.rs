@@ -278,14 +278,13 @@ pub(super) const KEYS: &[Key] = &[
         examples: &["list", "list-hints"],
         place: 59,
         parse: |options, text| put(&mut options.plain.host_cpu, words::host_cpu(text)),
-        show: |path| {
-            (path.host_cpu != HostCpu::None).then(|| words::host_cpu_name(path.host_cpu).to_owned())
-        },
+        show: |path| (path.host_cpu != HostCpu::None).then(|| words::host_cpu_name(path.host_cpu).to_owned()),
         title: |path| {
             let costs = [path.cpu_packet, path.cpu_segment].map(quantity::humane_span);
             let [packet, segment] = costs;
             let hints = if path.host_cpu == HostCpu::ListHints { " with hints" } else { "" };
-            let list = format!("hosts whose CPU takes {segment} a segment and {packet} a packet of a list{hints}");
+            let list =
+                format!("hosts whose CPU takes {segment} a segment and {packet} a packet of a list{hints}");
             (path.host_cpu != HostCpu::None).then_some(list)
         },
         ..END

@@ -106,8 +106,8 @@ pub(super) const KEYS: &[Key] = &[
         kind: Kind::Text("TRAFFIC"),
         brief: "Cross traffic: 40mbit, tcp:4, web:30% [none]",
         help: "Cross traffic: none, a CBR rate, tcp:N[,SCHEME][,LAW], onoff:RATE,ON,OFF, poisson:PER-SECOND,SIZE, \
-               poisson:RATE,SIZE, users:N,SIZE or web:LOAD, with start=TIME, stop=TIME, way=reverse, rtt=TIME[..TIME], rwnd=SIZE; given again, \
-               or behind a `;`, another",
+               poisson:RATE,SIZE, users:N,SIZE or web:LOAD, with start=TIME, stop=TIME, way=reverse, rtt=TIME[..TIME], rwnd=SIZE, \
+               and of what arrives scheme=SCHEME, law=LAW; given again, or behind a `;`, another",
         default: Some("none"),
         built_in: Some("40mbit"),
         examples: &[
@@ -583,7 +583,12 @@ pub(super) const KEYS: &[Key] = &[
                packets=N,repeats=N,trains=N,tolerance=SHARE,slack=TIME behind it",
         default: Some("none"),
         examples: &["paper,packets=60", "gap:300us"],
-        excludes: &[never("flows", TRAINS), never("rounds", TRAINS), never("app", TRAINS)],
+        excludes: &[
+            never("flow", TRAINS),
+            never("flows", TRAINS),
+            never("rounds", TRAINS),
+            never("app", TRAINS),
+        ],
         sweeps: false,
         place: 57,
         parse: |options, text| put(&mut options.plain.probe, probing::probe(text)),

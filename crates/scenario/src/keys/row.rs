@@ -54,6 +54,36 @@ pub struct Key {
     pub title: fn(&Scenario) -> Option<String>,
 }
 
+/// Keys that say what flows carry, when they come and how they are measured, under other headings than those of the ends.
+const OF_FLOWS: [&str; 17] = [
+    "size",
+    "duration",
+    "rounds",
+    "idle",
+    "spread",
+    "clients",
+    "flow",
+    "flows",
+    "arrivals",
+    "sizes",
+    "warm-up",
+    "mixed",
+    "app",
+    "qs-hops",
+    "qs-router",
+    "qs-access",
+    "windows",
+];
+
+impl Key {
+    /// Whether the key says nothing of trains: it is of flows or of their ends.
+    pub fn is_of_flows(&self) -> bool {
+        const TRAINS_TOO: [&str; 1] = ["timestamps"];
+        let of_ends = matches!(self.heading, Heading::Schemes | Heading::Endpoints);
+        of_ends && !TRAINS_TOO.contains(&self.name) || OF_FLOWS.contains(&self.name)
+    }
+}
+
 /// A heading of the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heading {

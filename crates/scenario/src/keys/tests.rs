@@ -257,3 +257,34 @@ fn what_cannot_be_simulated_is_refused() {
         assert!(Options::default().set(key, text).is_err(), "{key} = {text}");
     }
 }
+
+#[test]
+fn keys_of_flows_and_of_their_ends_say_nothing_of_trains() {
+    let refused = |given: &[(&str, &str)]| {
+        let mut options = Options::default();
+        for (name, text) in given {
+            options.set(name, text).expect(text);
+        }
+        options.not_of_trains().map(|(_, why)| why)
+    };
+    for (key, value) in [
+        ("size", "1MB"),
+        ("duration", "5s"),
+        ("iw", "3p"),
+        ("ack", "linux"),
+        ("rwnd", "64kB"),
+        ("recovery", "sack"),
+        ("restart", "ssr"),
+        ("avoidance", "cubic"),
+        ("host-cpu", "list"),
+        ("stack", "linux"),
+        ("windows", "0s..1s"),
+        ("flow", "scheme=paced"),
+    ] {
+        let why = format!("{key}: it is of flows, and a probing sends trains");
+        assert_eq!(refused(&[("probe", "bracket"), (key, value)]), Some(why));
+        assert_eq!(refused(&[("probe", "none"), (key, value)]), None);
+    }
+    assert_eq!(refused(&[("probe", "bracket"), ("cross", "tcp:2"), ("queue", "50p"), ("runs", "3")]), None);
+    assert_eq!(refused(&[("probe", "bracket"), ("flows", "none")]), None);
+}
