@@ -11,6 +11,7 @@ use gungraun::prelude::*;
 
 use crate::ACKS;
 use crate::line::MSS;
+use crate::receiver::{Missing, half_missing};
 use crate::sender::{Moment, heard};
 
 /// In the place of a neighbour that is not there.
@@ -196,6 +197,64 @@ impl Sender {
     }
 }
 
+/// An out-of-order queue.
+#[derive(Clone)]
+pub(crate) struct Receiver {
+    list: List,
+    /// The sequence number of the next byte in order.
+    next: u32,
+}
+
+impl Receiver {
+    /// `tcp_data_queue`: a segment in order is delivered, with what follows it in the queue; any other is put in its place, which is
+    /// looked for from the tail.
+    fn on_segment(&mut self, seq: u32, end: u32) {
+        if seq == self.next {
+            self.next = end;
+            while self.list.head != NOBODY && self.list.at(self.list.head).seq <= self.next {
+                self.next = self.next.max(self.list.at(self.list.head).end);
+                self.list.pop_first();
+            }
+            return;
+        }
+        let mut place = self.list.tail;
+        while place != NOBODY && self.list.at(place).seq > seq {
+            place = self.list.at(place).previous;
+        }
+        self.list.put_behind(place, seq, end);
+    }
+}
+
+/// Out-of-order queues, and the segments that each of them hears.
+pub(crate) type Queues = Vec<(Receiver, Vec<Segment>)>;
+
+/// The out-of-order queue of a window of which every second packet is missing, with the segments of [`crate::receiver`], over again until
+/// they are [`ACKS`].
+pub(crate) fn queues(window: u64, missing: Missing) -> Queues {
+    let (_, segments) = half_missing(window, missing);
+    let begin = match missing {
+        Missing::Beyond => segments[0].seq - (u32::try_from(window).expect("few") + 1) * u32::from(MSS),
+        Missing::Between => segments[0].seq - 2 * u32::from(MSS),
+    };
+    let room = usize::try_from(window).expect("few enough") / 2 + segments.len() + 1;
+    let mut receiver = Receiver { list: List::with_room(room), next: begin };
+    for index in (1..u32::try_from(window).expect("few")).step_by(2) {
+        let seq = begin + index * u32::from(MSS);
+        receiver.on_segment(seq, seq + u32::from(MSS));
+    }
+    let repeats = ACKS / segments.len();
+    vec![(receiver, segments); repeats]
+}
+
+pub(crate) fn queue(mut work: Queues) -> Queues {
+    for (receiver, segments) in &mut work {
+        for segment in segments {
+            receiver.on_segment(segment.seq, segment.seq + u32::from(segment.len));
+        }
+    }
+    black_box(work)
+}
+
 /// Lists, and the ACKs that each of them handles.
 pub(crate) type Work = Vec<(Sender, Vec<Segment>)>;
 
@@ -234,3 +293,19 @@ macro_rules! windows {
 windows!(list_open, Open);
 windows!(list_sacks, Sacks);
 windows!(list_repair, Repair);
+
+macro_rules! queues {
+    ($name:ident, $missing:ident) => {
+        #[library_benchmark]
+        #[bench::w1e2(queues(100, Missing::$missing))]
+        #[bench::w1e3(queues(1_000, Missing::$missing))]
+        #[bench::w1e4(queues(10_000, Missing::$missing))]
+        #[bench::w1e5(queues(100_000, Missing::$missing))]
+        fn $name(work: Queues) -> Queues {
+            queue(work)
+        }
+    };
+}
+
+queues!(list_beyond, Beyond);
+queues!(list_between, Between);

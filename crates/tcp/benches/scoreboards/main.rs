@@ -13,6 +13,8 @@
 mod line;
 #[path = "../per_ack/list.rs"]
 mod list;
+#[path = "../per_ack/receiver.rs"]
+mod receiver;
 #[path = "../per_ack/sender.rs"]
 mod sender;
 

@@ -21,6 +21,13 @@ const LISTS: [(&str, &str); 3] = [
     ("list_sacks", "list, half of the window missing: SACKs arrive"),
     ("list_repair", "list, half of the window missing: retransmissions arrive"),
 ];
+/// What a receiver and its list cost, at the same windows.
+const QUEUES: [(&str, &str); 4] = [
+    ("receiver_beyond", "receiver, segments beyond the window arrive"),
+    ("receiver_between", "receiver, retransmissions behind one that was lost again arrive"),
+    ("list_beyond", "list, segments beyond the window arrive"),
+    ("list_between", "list, retransmissions behind one that was lost again arrive"),
+];
 const WINDOWS: [&str; 5] = ["w1e2", "w1e3", "w1e4", "w1e5", "w1e6"];
 
 /// The committed counts: instructions per ACK by the benchmark's name.
@@ -65,6 +72,21 @@ fn the_cost_of_a_list_grows_with_the_window_while_half_of_it_is_missing() {
 }
 
 #[test]
+fn a_receivers_list_grows_with_the_window_where_a_hole_stays_and_the_receiver_does_not() {
+    let baseline = baseline();
+    let counts = |kind: &str| {
+        WINDOWS[..4].iter().map(|window| baseline[&format!("{kind}.{window}")]).collect::<Vec<u64>>()
+    };
+    let list = counts("list_between");
+    assert!(list.is_sorted_by(|less, more| 5 * less < *more), "{list:?}");
+    for kind in ["receiver_beyond", "receiver_between", "list_beyond"] {
+        let counts = counts(kind);
+        let (least, most) = (counts.iter().min().expect("four"), counts.iter().max().expect("four"));
+        assert!(*most <= 2 * least, "{kind}: {counts:?}");
+    }
+}
+
+#[test]
 fn the_page_of_costs_lists_every_scheme_of_the_registry_as_the_baseline_has_it() {
     let page = page(&baseline());
     if std::env::var_os("UPDATE_COSTS").is_some() {
@@ -97,10 +119,17 @@ fn page(baseline: &BTreeMap<String, u64>) -> String {
     }
     page += include_str!("costs/list.txt");
     page += "| Scoreboard and moment | 100 | 1 000 | 10 000 | 100 000 |\n|---|---:|---:|---:|---:|\n";
-    for (kind, title) in LISTS {
+    four_windows(&mut page, &LISTS, baseline);
+    page += include_str!("costs/queue.txt");
+    page += "| Queue and moment | 100 | 1 000 | 10 000 | 100 000 |\n|---|---:|---:|---:|---:|\n";
+    four_windows(&mut page, &QUEUES, baseline);
+    page
+}
+
+fn four_windows(page: &mut String, kinds: &[(&str, &str)], baseline: &BTreeMap<String, u64>) {
+    for (kind, title) in kinds {
         let counts = WINDOWS[..4].iter().map(|window| baseline[&format!("{kind}.{window}")].to_string());
         writeln!(page, "| {title} | {} |", counts.collect::<Vec<_>>().join(" | "))
             .expect("a string takes all");
     }
-    page
 }
