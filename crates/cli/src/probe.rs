@@ -4,7 +4,7 @@ use firstflight::registry::Registry;
 use firstflight_lab::{How, RunError, probe};
 use firstflight_measure::{ProbeResult, ProbeRow};
 use firstflight_report::{Record, Rows, TableStyle, check_writable, parquet, probed, prose, records, table};
-use firstflight_scenario::keys::key;
+use firstflight_scenario::keys::{Key, key};
 use firstflight_scenario::{ByName, Scenario};
 
 use crate::args::{OutputOptions, Probe, RunOptions};
@@ -26,7 +26,7 @@ const OUTPUTS: [&str; 8] =
 
 /// Whether an option of `race`, by its identifier, says nothing of trains.
 pub(crate) fn is_refused(name: &str) -> bool {
-    key(name).is_some_and(|key| key.is_of_flows()) || name == SCHEMES || OUTPUTS.contains(&name)
+    key(name).is_some_and(Key::is_of_flows) || name == SCHEMES || OUTPUTS.contains(&name)
 }
 
 /// `firstflight probe`.
