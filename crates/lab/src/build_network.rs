@@ -4,11 +4,15 @@ use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{Bytes, Span, Time};
 use firstflight_measure::ideal::ENDLESS;
 use firstflight_scenario::beside::Beside;
+use firstflight_scenario::script::ScriptedFlow;
 use firstflight_scenario::words::Cross;
-use firstflight_scenario::{Goal, Rounds, Scenario, SchemeChoice, asks_routers, controller, sender_config};
+use firstflight_scenario::{
+    CastError, CastFlow, Goal, Rounds, Scenario, SchemeChoice, asks_routers, controller, sender_config,
+};
 use firstflight_sim::{
     Application, Flow, FlowId, LinkId, Network, Pause, Sim, TcpSpec, Topology, Traffic, Writes, in_a_row,
 };
+use firstflight_tcp::AckPolicy;
 
 use crate::cross_flows::{self, START_SPREAD};
 use crate::error::RunError;
@@ -77,6 +81,31 @@ pub(crate) fn measured(scenario: &Scenario) -> impl Iterator<Item = FlowId> {
     flows(clients(scenario))
 }
 
+/// The schemes of the measured flows in a run of `choice`, in their order: `choice`, or each client's own. A client may have an ACK
+/// policy of its own, too.
+pub(crate) fn schemes_of(
+    scenario: &Scenario,
+    choice: &SchemeChoice,
+) -> Result<Vec<(SchemeChoice, Option<AckPolicy>)>, CastError> {
+    if !scenario.has_client_script() {
+        return Ok(vec![(choice.clone(), None); clients(scenario)]);
+    }
+    let cast = scenario.cast(None)?;
+    let of = |(part, flow): (&CastFlow, &ScriptedFlow)| (cast.choices[part.choice].clone(), flow.ack);
+    Ok(cast.parts.iter().zip(&scenario.script).map(of).collect())
+}
+
+/// Whether a measured flow in a run of `choice` may ask routers.
+///
+/// # Errors
+/// A script without a cast.
+pub(crate) fn asks(scenario: &Scenario, choice: &SchemeChoice) -> Result<bool, CastError> {
+    if !scenario.has_client_script() {
+        return Ok(asks_routers(scenario, choice));
+    }
+    Ok(scenario.cast(None)?.choices.iter().any(|choice| asks_routers(scenario, choice)))
+}
+
 /// The first `count` flows.
 pub(crate) fn flows(count: usize) -> impl Iterator<Item = FlowId> {
     (0u32..).take(count).map(FlowId)
@@ -100,7 +129,9 @@ fn network(
     let clients = clients(scenario);
     let topology = links(scenario, clients);
     let mut links = topology.links;
-    if choice.is_some_and(|choice| asks_routers(scenario, choice)) {
+    let asks = choice.map_or(Ok(false), |choice| asks(scenario, choice))?;
+    let own = choice.map_or(Ok(Vec::new()), |choice| schemes_of(scenario, choice))?;
+    if asks {
         for (hop, id) in
             topology.routes.iter().take(clients).flat_map(|route| route.forward.iter().enumerate())
         {
@@ -115,8 +146,8 @@ fn network(
     let others = cross_flows::scheme(scenario, &steady)?;
     for (index, route) in topology.routes.into_iter().enumerate() {
         let measured = index < clients;
-        let choice = choice.filter(|_| measured).unwrap_or(&others);
-        let own = scenario.for_scheme(choice);
+        let (choice, ack) = own.get(index).map_or((&others, None), |(choice, ack)| (choice, *ack));
+        let own = Scenario { ack: ack.unwrap_or(scenario.ack), ..scenario.clone() }.for_scheme(choice);
         if !measured && !matches!(scenario.cross, Cross::Tcp(_)) {
             let (config, controller) = (sender_config(&own), controller(&own, choice)?);
             let arrivals =

@@ -18,6 +18,9 @@ pub enum RunError {
     /// A capture or event log that could not be written.
     #[error(transparent)]
     Tap(#[from] std::io::Error),
+    /// A scheme that no client of rounds has.
+    #[error("flow: no client has the scheme {0}; those that measure are the schemes of the flows")]
+    NoClient(String),
     /// A scenario with a population was given to [`crate::run()`].
     #[error(
         "flows: a population has no measured flow of its own; `firstflight race` and `run` make its rows"

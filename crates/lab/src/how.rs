@@ -98,7 +98,7 @@ pub struct How<'a> {
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
     /// Makes captures and event logs.
     pub tap: MakeTap<'a>,
-    /// Makes the taps of the clients of rounds but for the first, whose tap is [`How::tap`]'s; `None` if no other has any.
+    /// Makes the taps of a scheme's clients of rounds but for the first, whose tap is [`How::tap`]'s; `None` if no other has any.
     pub client_tap: Option<MakeClientTap<'a>>,
     /// Makes captures and logs of a population's flows; `None` if no flow has any.
     pub flow_tap: Option<MakeFlowTap<'a>>,

@@ -21,7 +21,7 @@ pub(crate) struct Watching {
     pub(crate) full: bool,
     /// The tap, if there is one.
     pub(crate) tap: Option<Box<dyn Tap>>,
-    /// The taps of the other clients of rounds, from the second client on; `None` for a client without one.
+    /// The taps of the scheme's other clients of rounds, from its second client on; `None` for a client without one.
     pub(crate) clients: Vec<Option<Box<dyn Tap>>>,
     /// The length of the slots in which links are measured, if they are.
     pub(crate) slot: Option<Span>,

@@ -14,7 +14,8 @@ use crate::run::known_end;
 use crate::seed_runs::{Finished, add_comparison, compare, measure, without};
 use crate::warm_up::WarmUp;
 
-/// Races `choices` over `scenario`, `scenario.runs` times each, with the seeds from `scenario.seed` on.
+/// Races `choices` over `scenario`, `scenario.runs` times each, with the seeds from `scenario.seed` on. Where clients of rounds each
+/// have their own scheme, these schemes are raced instead: a run of each has all clients, and its row is of the scheme's.
 ///
 /// The results are in the order of `choices`; [`firstflight_measure::rank`] orders them. They do not depend on `how.jobs`.
 /// After an interrupt they hold the finished runs, and only schemes with at least one.
@@ -26,7 +27,8 @@ pub fn race(
     choices: &[SchemeChoice],
     how: &How<'_>,
 ) -> Result<Vec<SchemeResult>, RunError> {
-    pool(how)?.install(|| race_here(scenario, choices, how))
+    let cast = if scenario.has_client_script() { Some(scenario.cast(None)?.choices) } else { None };
+    pool(how)?.install(|| race_here(scenario, cast.as_deref().unwrap_or(choices), how))
 }
 
 fn race_here(

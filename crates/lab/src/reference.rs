@@ -12,7 +12,7 @@ use crate::race::race;
 
 /// The references of a race: for each result that wants one, slow start that counts bytes with that scheme's options of the
 /// path, over the same path with the same seeds. A slow start of the race that did that is taken as it is; without results
-/// that want one nothing runs.
+/// that want one nothing runs. Clients of rounds that each have their own scheme have none.
 ///
 /// `how` is that of the race. Neither its recorder nor its taps hear of these runs.
 ///
@@ -24,6 +24,9 @@ pub fn references(
     results: &[SchemeResult],
     how: &How<'_>,
 ) -> Result<Vec<Reference>, RunError> {
+    if scenario.has_client_script() {
+        return Ok(Vec::new());
+    }
     beside(
         (scenario, choices),
         wants_reference(&scenario.contest(), results),

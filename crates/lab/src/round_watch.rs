@@ -51,24 +51,27 @@ impl Client {
 /// The recorder of the clients' rounds.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
-    clients: Vec<Client>,
+    /// By flow; `None` of a flow that is not observed.
+    clients: Vec<Option<Client>>,
     /// Payload bytes of a reply.
     reply: u64,
 }
 
 impl Watch {
-    /// Observes the first `clients` flows, with replies of `reply` bytes.
-    pub(crate) fn new(clients: usize, reply: u64) -> Self {
-        Self { clients: vec![Client::default(); clients], reply }
+    /// Observes these clients, which are in the order of their flows, with replies of `reply` bytes.
+    pub(crate) fn new(own: &[FlowId], reply: u64) -> Self {
+        let count = own.last().map_or(0, |last| last.0 + 1);
+        let client = |flow| own.contains(&FlowId(flow)).then(Client::default);
+        Self { clients: (0..count).map(client).collect(), reply }
     }
 
     /// Every reply, by client and round.
     pub(crate) fn finish(self) -> Vec<Reply> {
-        self.clients.into_iter().flat_map(|client| client.replies).collect()
+        self.clients.into_iter().flatten().flat_map(|client| client.replies).collect()
     }
 
     fn client(&mut self, flow: FlowId) -> Option<&mut Client> {
-        self.clients.get_mut(flow.0 as usize)
+        self.clients.get_mut(flow.0 as usize)?.as_mut()
     }
 
     fn newest(&mut self, flow: FlowId) -> Option<&mut Reply> {

@@ -27,9 +27,6 @@ pub struct Outcome {
     pub(crate) slots: Vec<LinkSlots>,
 }
 
-/// The measured flow has the first number, so that cross traffic has equal random numbers for every scheme.
-const MEASURED: FlowId = FlowId(0);
-
 /// The time for the last ACK: the longest delay of a delayed ACK (RFC 1122 section 4.2.3.2), and queueing on the reverse
 /// path.
 const LAST_ACK: Span = Span::from_secs(1);
@@ -76,13 +73,16 @@ pub(crate) fn measure(
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Outcome, RunError> {
     let clients = clients(scenario);
+    // Measured flows have the first numbers, so that cross traffic has equal random numbers for every scheme.
+    let own: Vec<FlowId> = scenario.clients_of(choice)?.into_iter().map(FlowId).collect();
+    let Some(first) = own.first().copied() else { return Err(RunError::NoClient(choice.name().to_owned())) };
     // Without rounds no client is observed.
-    let watch = Watch::new(scenario.rounds.map_or(0, |_| clients), reply_bytes(scenario));
+    let watch = Watch::new(scenario.rounds.map_or(&[], |_| &*own), reply_bytes(scenario));
     let mss = u32::from(scenario.mss);
     let slot = watching.slot;
-    let clients_taps = client_taps(scenario, &built.network, std::mem::take(&mut watching.clients));
-    let mut sim =
-        sim.watched_by(|seen| (Observer::new(MEASURED, seen, mss, watching), (clients_taps, watch)));
+    let with_taps = own.iter().skip(1).copied().zip(std::mem::take(&mut watching.clients));
+    let clients_taps = client_taps(scenario, &built.network, with_taps);
+    let mut sim = sim.watched_by(|seen| (Observer::new(first, seen, mss, watching), (clients_taps, watch)));
     let latest = built.start + scenario.limit;
     let sized = matches!(scenario.goal, Goal::Size(_));
     let mut end = latest;
@@ -109,10 +109,10 @@ pub(crate) fn measure(
     let offers = sim.recorder().0.offered();
     let hops: Vec<Hop> = bottlenecks.iter().map(|link| hop(&sim, network, clients, *link, offers)).collect();
     let cross = cross_totals(&sim, clients);
-    let windows = meter.fields(&[MEASURED]);
+    let windows = meter.fields(&[first]);
     let routers = routers(&sim, network);
-    let measured = sim.flow(MEASURED).unwrap_or_default();
-    let cpu = processors::fields(&sim, std::iter::once((MEASURED, measured)), end);
+    let measured = sim.flow(first).unwrap_or_default();
+    let cpu = processors::fields(&sim, std::iter::once((first, measured)), end);
     let mut evidence = Evidence::default();
     let mut sim = sim.watched_by(|(observer, watch)| {
         let (seen, rest) = observer.close(end.nanos());
@@ -140,18 +140,17 @@ pub(crate) fn measure(
     Ok(Outcome { evidence, cross, windows, slots: meter.slots().to_vec() })
 }
 
-/// The recorder of the taps of the clients of rounds, from the second client on; `None` without any.
+/// The recorder of the taps of clients of rounds; `None` without any.
 fn client_taps(
     scenario: &Scenario,
     network: &AnyNetwork,
-    taps: Vec<Option<Box<dyn Tap>>>,
+    taps: impl Iterator<Item = (FlowId, Option<Box<dyn Tap>>)>,
 ) -> Option<TapsUnderWay> {
     let mut under_way = TapsUnderWay::new(2 * scenario.topology.hops());
-    let with_taps = (1..).zip(taps).filter_map(|(client, tap)| Some((client, tap?)));
     let mut has_any = false;
-    for (client, tap) in with_taps {
-        let forward = network.flows.get(client as usize).map_or(&[][..], |flow| &flow.forward);
-        under_way.add(FlowId(client), tap, forward);
+    for (client, tap) in taps.filter_map(|(client, tap)| Some((client, tap?))) {
+        let forward = network.flows.get(client.0 as usize).map_or(&[][..], |flow| &flow.forward);
+        under_way.add(client, tap, forward);
         has_any = true;
     }
     has_any.then_some(under_way)

@@ -1,8 +1,6 @@
 //! The runs of one seed: one for each scheme, after a common warm-up if there is one, and the run without the measured flow
 //! with which they are compared.
 
-use std::io;
-
 use firstflight_measure::{CrossTotals, Row, Tap, add_harm, row, set_ideal};
 use firstflight_scenario::{Scenario, SchemeChoice};
 
@@ -71,16 +69,20 @@ pub(crate) fn measure(
     Ok(Finished { scheme, seed, row, life, end, cross: outcome.cross, ideal: None })
 }
 
-/// The taps of the clients of rounds, from the second one on.
+/// The taps of the scheme's clients of rounds, from the second one on.
 fn client_taps(
     scenario: &Scenario,
     choice: &SchemeChoice,
     seed: u64,
     how: &How<'_>,
-) -> io::Result<Vec<Option<Box<dyn Tap>>>> {
+) -> Result<Vec<Option<Box<dyn Tap>>>, RunError> {
     let Some(make) = how.client_tap else { return Ok(Vec::new()) };
-    let clients = scenario.rounds.map_or(1, |rounds| rounds.clients);
-    (1..clients).map(|client| make(choice, seed, client)).collect()
+    let clients = scenario.clients_of(choice)?;
+    Ok(clients
+        .into_iter()
+        .skip(1)
+        .map(|client| make(choice, seed, client))
+        .collect::<std::io::Result<_>>()?)
 }
 
 /// Runs the seed without the flow, and adds the flow's effect on others to each row.

@@ -11,7 +11,7 @@ use firstflight_scenario::words::Cross;
 use firstflight_scenario::{Scenario, SchemeChoice, asks_routers};
 use firstflight_sim::{Sim, Traffic};
 
-use crate::build_network::{AnySim, RunNetwork, measured};
+use crate::build_network::{AnySim, RunNetwork, asks, measured};
 use crate::error::RunError;
 use crate::observe::{Surroundings, Watching};
 use crate::run::{Outcome, Without, advance, count, has_on_off, measure};
@@ -61,7 +61,7 @@ impl WarmUp {
     ) -> Result<Outcome, RunError> {
         let built = RunNetwork::new(scenario, Some(choice))?;
         let mut sim = self.0.clone();
-        if !asks_routers(scenario, choice) {
+        if !asks(scenario, choice)? {
             sim.remove_routers();
         }
         for (id, flow) in measured(scenario).zip(&built.network.flows) {

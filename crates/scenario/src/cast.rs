@@ -42,6 +42,25 @@ impl Scenario {
         self.script.iter().any(|flow| flow.scheme.is_none())
     }
 
+    /// Whether the flows of the script are clients of rounds, each with its own scheme.
+    pub fn has_client_script(&self) -> bool {
+        self.rounds.is_some() && !self.script.is_empty()
+    }
+
+    /// The numbers, from zero, of the clients of rounds that have a scheme; without a script all have it. A scenario without rounds
+    /// has one measured flow, the first.
+    ///
+    /// # Errors
+    /// As [`Self::cast`].
+    pub fn clients_of(&self, choice: &SchemeChoice) -> Result<Vec<u32>, CastError> {
+        if !self.has_client_script() {
+            return Ok((0..self.rounds.map_or(1, |rounds| rounds.clients)).collect());
+        }
+        let cast = self.cast(None)?;
+        let has_it = |part: &CastFlow| cast.choices[part.choice].name() == choice.name();
+        Ok((0..).zip(&cast.parts).filter(|(_, part)| has_it(part)).map(|(client, _)| client).collect())
+    }
+
     /// The schemes of the script's flows, beside `row` for those that name none. A flow with a restart policy of its own has a
     /// scheme of its own: its row is named `scheme+policy` unless the flow says `as=label`.
     ///

@@ -1,6 +1,6 @@
 //! Restart after idle against ns-2, in the set-up of Visweswaraiah and Heidemann 1997, Figures 6 and 7.
 
-use firstflight_lab::{How, race};
+use firstflight_lab::{How, race, run};
 use firstflight_scenario::{Options, Scenario, over_restarts, parse_choices, parse_file};
 
 /// Independent values from ns-2: elapsed seconds in restart rounds and packets dropped a reply over all rounds, each
@@ -184,4 +184,103 @@ fn all_policies_make_a_row_each_with_the_same_bytes_on_every_run() {
         of("nssr") < of("rbp-cwnd") && of("rbp-cwnd") < of("ssr"),
         "pacing is between burst and slow start"
     );
+}
+
+/// Rounds of clients that have these flows, or else as many of a scheme.
+fn clients(more: &[(&str, &str)], schemes: &str) -> Vec<firstflight_measure::SchemeResult> {
+    let mut options = Options::default();
+    for (key, text) in [
+        ("rate", "2mbit"),
+        ("rtt", "100ms"),
+        ("queue", "6p"),
+        ("rounds", "4"),
+        ("idle", "5s"),
+        ("size", "24kB"),
+    ]
+    .iter()
+    .chain(more)
+    {
+        options.set(key, text).expect(text);
+    }
+    let scenario = Scenario::resolve(&options).expect("a scenario");
+    race(&scenario, &parse_choices(schemes).expect("schemes"), &How::default()).expect("a race")
+}
+
+#[test]
+fn clients_said_one_by_one_make_the_rounds_of_as_many_clients_of_their_scheme() {
+    let alike = clients(&[("clients", "4")], "slow-start:restart=nssr,as=nssr");
+    let script = ["scheme=slow-start:as=nssr,restart=nssr"; 4].join(";");
+    let said = clients(&[("flow", &script)], "slow-start");
+    let numbers = |results: &[firstflight_measure::SchemeResult]| {
+        let row = &results[0].rows[0];
+        (row.elapsed_s, row.drops_all_rounds, row.burst_packets, row.ack_clock_s, row.packets_sent)
+    };
+    assert!(alike[0].rows[0].drops.flatten().is_some_and(|drops| drops > 0.0), "the queue is short");
+    assert_eq!(numbers(&said), numbers(&alike));
+}
+
+#[test]
+fn a_row_of_mixed_clients_is_of_the_schemes_own_clients() {
+    // Two names of one scheme: the clients do what they do under one name, and the rows have a part each.
+    let script = "scheme=slow-start:as=a,restart=nssr;scheme=slow-start:as=b,restart=nssr;scheme=slow-start:as=b,restart=nssr";
+    // So close to each other that they meet in the queue.
+    let close = ("spread", "50ms");
+    let [a, b] = <[_; 2]>::try_from(clients(&[("flow", script), close], "slow-start")).expect("two rows");
+    let all = clients(&[("clients", "3"), close], "slow-start:restart=nssr");
+    let of = |result: &firstflight_measure::SchemeResult| {
+        let row = &result.rows[0];
+        [row.elapsed_s, row.drops].map(|value| value.flatten().expect("a number"))
+    };
+    let (of_a, of_b) = (of(&a), of(&b));
+    for (at, all) in of(&all[0]).into_iter().enumerate() {
+        assert!(((of_a[at] + 2.0 * of_b[at]) / 3.0 - all).abs() < 1e-9, "{of_a:?} {of_b:?} {all}");
+    }
+    assert_ne!(of_a, of_b);
+    assert_eq!([a.name.as_str(), b.name.as_str()], ["a", "b"]);
+}
+
+#[test]
+fn mixed_clients_keep_their_own_policies_and_acks() {
+    let script = "scheme=slow-start,restart=ssr;scheme=slow-start,restart=nssr;scheme=slow-start:as=every,restart=ssr,ack=every";
+    let results =
+        clients(&[("flow", script), ("queue", "100p"), ("ack", "delayed"), ("iw", "1p")], "slow-start");
+    let row = |name: &str| &results.iter().find(|result| result.name == name).expect(name).rows[0];
+    let burst = |name| row(name).burst_packets.flatten().expect("a burst");
+    assert!(burst("slow-start+ssr") < burst("slow-start+nssr"), "a whole window leaves at once without ssr");
+    // The one packet that a restart begins with is acknowledged at once, or after the delay of an ACK.
+    let clock = |name| row(name).ack_clock_s.flatten().expect("an ACK");
+    assert!(
+        clock("every") + 0.01 < clock("slow-start+ssr"),
+        "{} {}",
+        clock("every"),
+        clock("slow-start+ssr")
+    );
+}
+
+#[test]
+fn mixed_clients_that_ask_routers_measure_the_same_after_a_common_warm_up() {
+    let script = "scheme=slow-start:as=a,restart=ssr;scheme=quick-start,restart=quick-start";
+    let given = [("flow", script), ("cross", "tcp:1"), ("runs", "2")];
+    let mut options = Options::default();
+    for (key, text) in
+        [("rate", "2mbit"), ("rtt", "100ms"), ("rounds", "3"), ("idle", "5s")].iter().chain(&given)
+    {
+        options.set(key, text).expect(text);
+    }
+    let scenario = Scenario::resolve(&options).expect("a scenario");
+    let raced = race(&scenario, &[], &How::default()).expect("a race");
+    assert_eq!(raced.len(), 2);
+    for choice in scenario.cast(None).expect("a cast").choices {
+        let result = raced.iter().find(|result| result.name == choice.name()).expect("a row");
+        for row in &result.rows {
+            let outcome = run(&scenario, &choice, row.seed, false, None, &|| false).expect("a run");
+            let alone = firstflight_measure::row(&scenario.measured(&choice, row.seed), &outcome.evidence);
+            assert_eq!(
+                (alone.elapsed_s, alone.drops, alone.packets_sent),
+                (row.elapsed_s, row.drops, row.packets_sent),
+                "{}",
+                choice.name()
+            );
+        }
+    }
 }

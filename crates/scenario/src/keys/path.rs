@@ -218,21 +218,23 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "clients",
         kind: Kind::Count(1_000),
-        help: "Clients with rounds, all with the same scheme",
+        help: "Clients with rounds, all with the same scheme; with a scheme each they are said by flow",
         default: Some("1"),
         examples: &["10"],
+        excludes: &[never("flow", "with rounds each flow is a client")],
         place: 13,
         parse: |options, text| {
             set(&mut options.clients, read::count(text, 1_000, "clients are a whole number from 1 to 1000"))
         },
-        show: |path| Some(path.rounds?.clients.to_string()),
+        // The flows of a script say how many they are.
+        show: |path| path.rounds.filter(|_| path.script.is_empty()).map(|rounds| rounds.clients.to_string()),
         ..OF_ROUNDS
     },
     Key {
         name: "flow",
         kind: Kind::Text("FLOW"),
         help: "A flow said by itself, any of scheme=NAME[:k=v,…], start=TIME, size=BYTES or end=TIME, from=ROUTER/PLACE, \
-               to=ROUTER/PLACE, ack=POLICY, restart=POLICY; given again, or behind a `;`, another; in a file \
+               to=ROUTER/PLACE, ack=POLICY, restart=POLICY; given again, or behind a `;`, another; with rounds a client of scheme, ack and restart; in a file \
                [[flow]]",
         default: Some("none"),
         examples: &["start=0s;start=10s,end=40s,scheme=hystart", "start=0s,size=64kB,from=1/0,ack=linux"],

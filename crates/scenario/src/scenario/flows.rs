@@ -68,11 +68,12 @@ pub(super) fn arriving(population: &Population) -> Span {
     by_the_clock.max(population.arrivals.latest())
 }
 
-/// Options that say how many flows there are, if a script or listed arrivals alone say that.
+/// Options that say how many flows there are, if a script or listed arrivals alone say that. With rounds the flows of a script are
+/// the clients, and no population.
 pub(super) fn counted(options: &Options) -> Cow<'_, Options> {
     let script = &options.plain.script;
     let count = |count: usize| u32::try_from(count.max(1)).ok();
-    if !script.is_empty() {
+    if !script.is_empty() && options.rounds.is_none() {
         let mut counted = with_flows(options, count(script.len()));
         let mut starts: Vec<Span> = script.iter().map(|flow| flow.start).collect();
         starts.sort_unstable();
@@ -125,6 +126,11 @@ impl Scenario {
         if let Topology::Hosts(hosts) = self.topology {
             hosts_of(&self.script, hosts).map_err(|(index, text)| fault(index, text))?;
         }
+        if self.rounds.is_some() {
+            let client =
+                |(index, flow): (usize, &ScriptedFlow)| client(flow).map_err(|text| fault(index, text));
+            return self.script.iter().enumerate().try_for_each(client);
+        }
         for (index, flow) in self.script.iter().enumerate() {
             let ScriptedFlow { start, size, end, .. } = flow;
             if let Some(size) = size.filter(|size| size.in_bytes(u64::from(self.mss)).is_none()) {
@@ -141,6 +147,29 @@ impl Scenario {
             }
         }
         Ok(())
+    }
+}
+
+/// Refuses a flow that says what a client of rounds does not have, or that leaves its scheme open.
+fn client(flow: &ScriptedFlow) -> Result<(), String> {
+    let ScriptedFlow { scheme, start, size, end, from, to, .. } = flow;
+    let others = [
+        ("start", !start.is_zero()),
+        ("size", size.is_some()),
+        ("end", end.is_some()),
+        ("from", from.is_some()),
+        ("to", to.is_some()),
+    ];
+    if let Some((word, _)) = others.into_iter().find(|(_, is_said)| *is_said) {
+        return Err(format!(
+            "with rounds a flow is a client, which has scheme, ack and restart, and no {word}"
+        ));
+    }
+    match scheme {
+        Some(_) => Ok(()),
+        None => {
+            Err("with rounds each flow says its scheme, as in `scheme=slow-start,restart=ssr`".to_owned())
+        }
     }
 }
 
@@ -189,6 +218,50 @@ mod tests {
             (vec![("arrivals", "at:1s"), ("rounds", "2")], "rounds: it and flows exclude each other"),
         ] {
             let error = resolve(&given).expect_err("refused");
+            assert!(error.starts_with(wanted) && !error.contains('\n'), "{error}");
+        }
+    }
+
+    fn clients(given: &[(&str, &str)]) -> Result<Scenario, String> {
+        let mut options = Options::default();
+        for (key, text) in [("rtt", "40ms"), ("rounds", "3")].iter().chain(given) {
+            options.set(key, text).expect(text);
+        }
+        Scenario::resolve(&options).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn with_rounds_the_flows_of_a_script_are_the_clients() {
+        let script = "scheme=slow-start,restart=ssr;scheme=slow-start,restart=ssr;scheme=vegas,ack=linux";
+        let path = clients(&[("flow", script)]).expect("a scenario");
+        assert!(path.population.is_none());
+        assert_eq!(path.rounds.map(|rounds| rounds.clients), Some(3));
+        assert!(!path.canonical().contains("clients ="), "{}", path.canonical());
+        let again = crate::parse_file(&path.canonical()).expect("a file");
+        assert_eq!(Scenario::resolve(&again.options), Ok(path.clone()));
+        assert!(
+            path.describe().ends_with("clients: 2 of slow-start with ssr, 1 of vegas with ACKs linux"),
+            "{}",
+            path.describe()
+        );
+    }
+
+    #[test]
+    fn what_a_client_of_rounds_does_not_have_is_refused_with_its_flow() {
+        for (given, wanted) in [
+            (
+                vec![("flow", "scheme=vegas;scheme=vegas,start=1s")],
+                "flow: flow 2: with rounds a flow is a client",
+            ),
+            (vec![("flow", "scheme=vegas,size=1kB")], "flow: flow 1: with rounds a flow is a client"),
+            (vec![("flow", "scheme=vegas,from=0/0")], "flow: flow 1: with rounds a flow is a client"),
+            (
+                vec![("flow", "scheme=vegas;restart=ssr")],
+                "flow: flow 2: with rounds each flow says its scheme",
+            ),
+            (vec![("flow", "scheme=vegas"), ("clients", "2")], "clients: it and flow exclude each other"),
+        ] {
+            let error = clients(&given).expect_err("refused");
             assert!(error.starts_with(wanted) && !error.contains('\n'), "{error}");
         }
     }

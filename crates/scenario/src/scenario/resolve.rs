@@ -285,7 +285,8 @@ fn together(options: &Options, given: &Options) -> Result<(), ScenarioError> {
 
 /// The rounds that the options describe, if any.
 fn rounds(options: &Options) -> Option<Rounds> {
-    let clients = options.clients.unwrap_or(1);
+    let scripted = u32::try_from(options.plain.script.len()).ok().filter(|clients| *clients > 0);
+    let clients = scripted.or(options.clients).unwrap_or(1);
     Some(Rounds {
         count: options.rounds?,
         idle: options.idle.unwrap_or(IDLE),

@@ -10,6 +10,7 @@ use crate::named_link::show_links;
 use crate::quantity::{self, QueueSize};
 use crate::script::ScriptedFlow;
 use crate::windows::{Window, show_windows};
+use crate::words;
 
 impl Scenario {
     /// Every key that determines a run, except scheme and seed, as (key, text), in the order of
@@ -70,6 +71,9 @@ impl Scenario {
     /// The flows of the script in words, the first few of them; `None` without one.
     pub(crate) fn describe_script(&self) -> Option<String> {
         const FEW: usize = 4;
+        if self.rounds.is_some() && !self.script.is_empty() {
+            return Some(format!("clients: {}", self.describe_clients()));
+        }
         let flow = |flow: &ScriptedFlow| {
             let scheme = flow.scheme.clone().unwrap_or_else(|| "the row's scheme".to_owned());
             let policy = flow.restart.as_ref().map(|policy| format!(" with {policy}"));
@@ -86,6 +90,22 @@ impl Scenario {
             said.push(format!("{more} more"));
         }
         (!said.is_empty()).then(|| said.join("; "))
+    }
+
+    /// How many clients of rounds have which scheme.
+    fn describe_clients(&self) -> String {
+        let mut kinds: Vec<(String, usize)> = Vec::new();
+        for flow in &self.script {
+            let policy = flow.restart.as_ref().map(|policy| format!(" with {policy}"));
+            let acks = flow.ack.map(|ack| format!(" with ACKs {}", words::ack_name(ack)));
+            let parts = [flow.scheme.clone(), policy, acks];
+            let said: String = parts.into_iter().flatten().collect();
+            match kinds.iter_mut().find(|(kind, _)| *kind == said) {
+                Some((_, count)) => *count += 1,
+                None => kinds.push((said, 1)),
+            }
+        }
+        kinds.iter().map(|(kind, count)| format!("{count} of {kind}")).collect::<Vec<_>>().join(", ")
     }
 
     fn describe_rounds(&self, bytes: Bytes) -> String {
