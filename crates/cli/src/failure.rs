@@ -122,17 +122,47 @@ impl Place {
             .or_else(|| Self::in_argument(arguments, first, option))
     }
 
+    /// Of an option whose values are lists with `;`, the `number`-th entry of all of them, from one; or `part` of it, if it has that.
+    pub(crate) fn entry(arguments: &[String], option: &str, number: usize, part: &str) -> Option<Self> {
+        let with_value = format!("{option}=");
+        let value = |(index, argument): (usize, &String)| {
+            if argument == option {
+                return Some((index + 1, 0));
+            }
+            argument.starts_with(&with_value).then_some((index, with_value.len()))
+        };
+        let values = arguments.iter().enumerate().filter_map(value);
+        let mut entries = values.flat_map(|(index, from)| {
+            let text = arguments.get(index).and_then(|argument| argument.get(from..)).unwrap_or_default();
+            let mut start = from;
+            text.split(';').map(move |entry| {
+                let at = start;
+                start += entry.len() + 1;
+                (index, at, entry)
+            })
+        });
+        let (index, at, entry) = entries.nth(number.checked_sub(1)?)?;
+        let inside = if part.is_empty() { None } else { entry.rfind(part) };
+        let (from, shown) = inside.map_or((at, entry), |inside| (at + inside, part));
+        Some(Self::within(arguments, index, from, shown.chars().count()))
+    }
+
+    /// What stands in an argument from a byte on, so many characters.
+    fn within(arguments: &[String], index: usize, from: usize, width: usize) -> Self {
+        let before: usize = arguments[..index].iter().map(|argument| argument.chars().count() + 1).sum();
+        Self {
+            name: String::new(),
+            line: arguments.join(" "),
+            column: before + arguments[index][..from].chars().count(),
+            width,
+        }
+    }
+
     fn in_argument(arguments: &[String], index: usize, part: &str) -> Option<Self> {
         let argument = arguments.get(index)?;
         // What stands last is the fault: `--queue=queue`.
         let inside = if part.is_empty() { None } else { argument.rfind(part) }?;
-        let before: usize = arguments[..index].iter().map(|argument| argument.chars().count() + 1).sum();
-        Some(Self {
-            name: String::new(),
-            line: arguments.join(" "),
-            column: before + argument[..inside].chars().count(),
-            width: part.chars().count(),
-        })
+        Some(Self::within(arguments, index, inside, part.chars().count()))
     }
 
     /// The bytes `from..to` of `text`, the contents of the file `name`.
@@ -188,6 +218,23 @@ mod tests {
         let arguments = ["race", "--flow", "size=1kB", "--flow", "end=x"].map(str::to_owned);
         let under = |part| Place::value(&arguments, "--flow", part).map(|place| place.column);
         assert_eq!((under("1kB"), under("x"), under("none of them")), (Some(17), Some(32), Some(5)));
+    }
+
+    #[test]
+    fn the_entry_of_a_list_is_counted_over_all_values_of_its_option() {
+        let arguments = ["race", "--flow", "a=1;b=1", "--flow=b=1,c"].map(str::to_owned);
+        let under = |number, part| {
+            Place::entry(&arguments, "--flow", number, part).map(|place| (place.column, place.width))
+        };
+        assert_eq!(
+            [under(1, "1"), under(2, "1"), under(3, "1")],
+            [Some((14, 1)), Some((18, 1)), Some((29, 1))]
+        );
+        assert_eq!((under(2, "none of it"), under(3, "")), (Some((16, 3)), Some((27, 5))));
+        assert_eq!(
+            (under(4, ""), under(0, ""), Place::entry(&arguments, "--cross", 1, "")),
+            (None, None, None)
+        );
     }
 
     #[test]

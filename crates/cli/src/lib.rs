@@ -13,7 +13,7 @@ mod emulate;
 mod examples;
 mod excerpt;
 mod failure;
-mod flow_figure;
+mod flow_drawings;
 mod help;
 mod inspect;
 mod interrupt;

@@ -1,20 +1,23 @@
 //! `firstflight race` and `run` with flows between hosts: a row a scheme, or a row a flow.
 
+use std::ops::Range;
+
 use firstflight_lab::{
     How, LinkSlot, PopulationFlow, RunError, Slots, TakeFlowRecording, cast_of, group_count,
     population_references, populations,
 };
-use firstflight_measure::{PopulationResult, Reference, population_verdict, rank_populations};
+use firstflight_measure::{PopulationResult, population_verdict, rank_populations};
 use firstflight_report::{Record, Rows, TableStyle, parquet, prose, records, table, windows_table};
-use firstflight_scenario::{CastError, Scenario, SchemeChoice, is_named};
+use firstflight_scenario::{CastError, FlowPlace, Scenario, SchemeChoice, is_named};
 
 use crate::args::{OutputOptions, RunOptions};
 use crate::failure::{Failure, Place};
-use crate::flow_figure::FlowFigure;
+use crate::flow_drawings::FlowDrawings;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
 use crate::race::figure_until;
+use crate::reading;
 use crate::results::write;
 use crate::taps::Logs;
 use crate::targets::Input;
@@ -46,14 +49,19 @@ pub(crate) fn run(
     let jobs = runs.jobs(arguments)?;
     let rows = if runs.each_flow { Rows::Flows } else { Rows::Population };
     let style = to.table.style(rows, &scenario.window_fields(), arguments)?;
-    refuse_what_is_of_one_flow(scenario, to, arguments)?;
     to.check(choices, inputs, arguments)?;
     let cast = cast_of(scenario, choices).map_err(|error| match &error {
-        RunError::Cast(error) => cast_failure(error, inputs, arguments),
+        RunError::Cast(error) => cast_failure(error, scenario, inputs, arguments),
         _ => Failure::usage(&error),
     })?;
     let groups = group_count(scenario, choices).map_err(Failure::usage)?;
-    let until = figure_until(to, groups * scenario.script.len(), arguments)?;
+    // Of a population a flow of each row is drawn, of a script every flow.
+    let is_mixed = scenario.population.as_ref().is_some_and(|population| population.mixed);
+    let drawn = match scenario.script.len() {
+        0 => choices.len() * if is_mixed { 2 } else { 1 },
+        flows => groups * flows,
+    };
+    let until = figure_until(to, drawn, arguments)?;
     let logs = Logs::new(scenario, &cast, to, arguments)?;
     let flow_tap = |flow: PopulationFlow<'_>| logs.of_flow(flow);
     let take_slot = |slot: LinkSlot<'_>| logs.take_slot(slot);
@@ -61,13 +69,13 @@ pub(crate) fn run(
     output::note(&notes);
     let interrupt = Interrupt::listen();
     let progress = Progress::new(u64::from(scenario.runs) * groups as u64);
-    let figure = FlowFigure::default();
-    let record_flow = |flow: PopulationFlow<'_>, recording| figure.take(flow, recording);
+    let drawings = FlowDrawings::new(to, scenario);
+    let record_flow = |flow: PopulationFlow<'_>, recording| drawings.take(flow, recording);
     let how = How {
         jobs,
         progress: &|done, _, name| progress.show(done, name),
         interrupted: &|| interrupt.happened(),
-        record_flow: to.figure.as_ref().map(|_| &record_flow as TakeFlowRecording<'_>),
+        record_flow: drawings.are_wanted().then_some(&record_flow as TakeFlowRecording<'_>),
         slots: logs.slot().map(|length| Slots { length, take: &take_slot }),
         flow_tap: if logs.are_wanted() { Some(&flow_tap) } else { None },
         ..How::default()
@@ -87,10 +95,12 @@ pub(crate) fn run(
     let mut first = Ok(());
     if !shown.is_empty() {
         let program = arguments.first().map_or("", String::as_str);
+        let flows = scenario.population.as_ref().map_or(0, |population| population.flows);
+        let verdict = population_verdict(flows, &results, &references);
         let outputs = [
-            to_stdout(scenario, (&results, &references), &shown, (to, &style)),
+            to_stdout(scenario, &verdict, &shown, (to, &style)),
             to_parquet(to, &shown),
-            figure.write((scenario, &cast), (to, until), program),
+            drawings.write((scenario, &cast), (&shown, &verdict), (to, until), program),
         ];
         first = outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()));
     }
@@ -103,33 +113,25 @@ pub(crate) fn run(
 }
 
 /// The failure of a script whose flows cannot have their schemes, at the option or in the file that says the script.
-pub(crate) fn cast_failure(error: &CastError, inputs: &[Input<'_>], arguments: &[String]) -> Failure {
-    if let Some(place) = Place::value(arguments, "--flow", &error.said) {
+pub(crate) fn cast_failure(
+    error: &CastError,
+    scenario: &Scenario,
+    inputs: &[Input<'_>],
+    arguments: &[String],
+) -> Failure {
+    if let Some(place) = Place::entry(arguments, "--flow", error.number, &error.said) {
         return Failure::usage(format!("--{error}")).at(Some(place));
     }
-    let file = inputs.iter().find(|input| input.what == "scenario").map(|input| input.path);
-    let name = file.map_or_else(String::new, |path| format!("{}: ", path.display()));
-    Failure::usage(format!("{name}{error}"))
-}
-
-/// Reports are of one measured flow; figures are of that, or of the flows of a script.
-fn refuse_what_is_of_one_flow(
-    scenario: &Scenario,
-    to: &OutputOptions,
-    arguments: &[String],
-) -> Result<(), Failure> {
-    let is_script = !scenario.script.is_empty();
-    let figure = Some(("--figure", &to.figure)).filter(|_| !is_script);
-    match [("--report", &to.report)].into_iter().chain(figure).find(|(_, file)| file.is_some()) {
-        Some((option, _)) => {
-            let figure = if is_script { "--figure, " } else { "" };
-            let message = format!(
-                "{option}: it is of one measured flow, and flows asks for many; {figure}--json, --csv, --parquet, --series, --pcap, --events and --qlog are allowed"
-            );
-            Err(Failure::usage(message).at(Place::value(arguments, option, option)))
-        }
-        None => Ok(()),
-    }
+    let Some(file) = inputs.iter().find(|input| input.what == "scenario").map(|input| input.path) else {
+        return Failure::usage(error);
+    };
+    let name = file.display().to_string();
+    let place = reading::read(scenario.registry, file).ok().and_then(|(text, said)| {
+        let FlowPlace { whole, scheme } = said.flows.get(error.number - 1)?;
+        let Range { start, end } = scheme.as_ref().unwrap_or(whole).clone();
+        Place::text(&name, &text, start, end)
+    });
+    Failure::usage(format!("{name}: {error}")).at(place)
 }
 
 fn shown(results: &[PopulationResult], runs: &RunOptions) -> Result<Vec<Record>, Failure> {
@@ -147,7 +149,7 @@ fn shown(results: &[PopulationResult], runs: &RunOptions) -> Result<Vec<Record>,
 
 fn to_stdout(
     scenario: &Scenario,
-    (results, references): (&[PopulationResult], &[Reference<PopulationResult>]),
+    verdict: &str,
     shown: &[Record],
     (to, style): (&OutputOptions, &TableStyle),
 ) -> Result<(), Failure> {
@@ -155,9 +157,7 @@ fn to_stdout(
         return Ok(());
     }
     let title = prose::fold(&format!("{}\n\n", scenario.describe()), style.width, 0);
-    let flows = scenario.population.as_ref().map_or(0, |population| population.flows);
-    let verdict = population_verdict(flows, results, references);
-    output::print(&(title + &table::render(shown, &verdict, style) + &windows_table(shown, style.width)))
+    output::print(&(title + &table::render(shown, verdict, style) + &windows_table(shown, style.width)))
 }
 
 fn to_parquet(to: &OutputOptions, shown: &[Record]) -> Result<(), Failure> {

@@ -71,11 +71,17 @@ pub(crate) fn from_file(file: &Run, registry: Registry, arguments: &[String]) ->
         let away = of_subject(&error, &given).map_or_else(String::new, |key| {
             format!("; `{key}` is what {name} is about, and `--{key} none` takes it away")
         });
-        let option = format!("--{}", error.key);
         if given.iter().any(|(key, _)| *key == error.key) {
-            return Failure::usage(format!("--{error}{away}")).at(Place::value(arguments, &option, &option));
+            return Failure::usage(format!("--{error}{away}")).at(reading::place(&error, arguments));
         }
-        Failure::usage(format!("{name}: {error}{away}")).at(Place::key(&name, &text, error.key))
+        let place = match error.fault {
+            ScenarioFault::OfFlow { number, .. } => said
+                .flows
+                .get(number - 1)
+                .and_then(|flow| Place::text(&name, &text, flow.whole.start, flow.whole.end)),
+            _ => Place::key(&name, &text, error.key),
+        };
+        Failure::usage(format!("{name}: {error}{away}")).at(place)
     })?;
     if let Some((key, why)) = options.not_of_trains() {
         let option = format!("--{}", key.name);
@@ -112,7 +118,8 @@ fn run(
     mut notes: Vec<String>,
     arguments: &[String],
 ) -> Result<(), Failure> {
-    let cast = scripted(scenario).map_err(|error| population::cast_failure(&error, inputs, arguments))?;
+    let cast =
+        scripted(scenario).map_err(|error| population::cast_failure(&error, scenario, inputs, arguments))?;
     if cast.is_some() && list.is_some() {
         notes.push("schemes: every flow has its own scheme, so nothing comes of the list".to_owned());
     }
@@ -154,7 +161,7 @@ fn run(
         progress: &|done, _, name| progress.show(done, name),
         interrupted: &|| interrupt.happened(),
         tap: &|choice, seed| logs.of_run(choice, seed),
-        client_tap: to.series.as_ref().map(|_| &client_tap as MakeClientTap<'_>),
+        client_tap: logs.are_wanted().then_some(&client_tap as MakeClientTap<'_>),
         slots: logs.slot().map(|length| Slots { length, take: &take_slot }),
         ..How::default()
     };

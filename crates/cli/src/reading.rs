@@ -4,7 +4,8 @@ use std::path::Path;
 
 use firstflight::registry::Registry;
 use firstflight_scenario::{
-    ByName, ChoiceError, OptionError, Options, Scenario, ScenarioFile, SchemeChoice, quantity, read_text,
+    ByName, ChoiceError, OptionError, Options, Scenario, ScenarioError, ScenarioFault, ScenarioFile,
+    SchemeChoice, quantity, read_text,
 };
 
 use crate::args::RunOptions;
@@ -39,11 +40,14 @@ pub(crate) fn set<'a>(
     for (key, text) in given {
         options.set(key, text).map_err(|error| {
             let option = format!("--{key}");
+            // Of a list, the first entry that cannot be read by itself.
+            let entry = text.split(';').position(|entry| options.clone().set(key, entry).is_err());
             let found = match &error {
                 OptionError::Value { error, .. } => error.found.as_str(),
                 OptionError::UnknownKey { .. } => text,
             };
-            Failure::usage(format!("--{error}")).at(Place::value(arguments, &option, found))
+            let place = entry.and_then(|entry| Place::entry(arguments, &option, entry + 1, found));
+            Failure::usage(format!("--{error}")).at(place.or_else(|| Place::value(arguments, &option, found)))
         })?;
     }
     Ok(())
@@ -52,12 +56,20 @@ pub(crate) fn set<'a>(
 /// Fills in what is unset.
 pub(crate) fn resolve(options: &Options, arguments: &[String]) -> Result<Scenario, Failure> {
     Scenario::resolve(options).map_err(|error| {
-        let option = format!("--{}", error.key);
         if options.given(error.key).is_none() {
             return Failure::usage(error);
         }
-        Failure::usage(format!("--{error}")).at(Place::value(arguments, &option, &option))
+        Failure::usage(format!("--{error}")).at(place(&error, arguments))
     })
+}
+
+/// The option of the command line that a scenario's error blames; of several flows, the flow.
+pub(crate) fn place(error: &ScenarioError, arguments: &[String]) -> Option<Place> {
+    let option = format!("--{}", error.key);
+    match error.fault {
+        ScenarioFault::OfFlow { number, .. } => Place::entry(arguments, &option, number, ""),
+        _ => Place::value(arguments, &option, &option),
+    }
 }
 
 /// Reads a scenario file; gives its text too, for places in it.

@@ -65,11 +65,11 @@ impl<'a> Logs<'a> {
 
     /// The tap of a race's run.
     pub(crate) fn of_run(&self, choice: &SchemeChoice, seed: u64) -> io::Result<Option<Box<dyn Tap>>> {
-        let run = SeriesRun { group: self.place(choice), seed, population: String::new() };
-        self.tap(choice, &run, 0, choice.name())
+        let first = self.scenario.clients_of(choice).ok().and_then(|clients| clients.first().copied());
+        self.of_client(choice, seed, first.unwrap_or(0))
     }
 
-    /// The series' tap of a client of rounds, of which the first has those of the run. Clients count from zero.
+    /// The tap of a client of rounds. Clients count from zero.
     pub(crate) fn of_client(
         &self,
         choice: &SchemeChoice,
@@ -77,8 +77,9 @@ impl<'a> Logs<'a> {
         client: u32,
     ) -> io::Result<Option<Box<dyn Tap>>> {
         let run = SeriesRun { group: self.place(choice), seed, population: String::new() };
-        let tap = self.series.as_ref().map(|series| series.tap(&run, self.place(choice), client));
-        Ok(self.taps.join(tap.transpose()?.into_iter().collect()))
+        let has_several = self.scenario.rounds.is_some_and(|rounds| rounds.clients > 1);
+        let flow = if has_several { format!("-flow{client:05}") } else { String::new() };
+        self.tap(choice, &run, client, &format!("{}{flow}", choice.name()))
     }
 
     /// The tap of a population's flow.

@@ -82,7 +82,7 @@ impl Slots<'_> {
 /// Receives the recording of a finished run, on the thread that made it. Runs finish in any order.
 pub type TakeRecording<'a> = &'a (dyn Fn(&Recording) + Sync);
 
-/// Receives the recording of a flow of a script whose run is over, on the thread that made the run. Runs finish in any order.
+/// Receives the recording of a flow of a population whose run is over, on the thread that made the run. Runs finish in any order.
 pub type TakeFlowRecording<'a> = &'a (dyn Fn(PopulationFlow<'_>, Recording) + Sync);
 
 /// Settings of a race that do not affect the numbers.
@@ -102,8 +102,8 @@ pub struct How<'a> {
     pub client_tap: Option<MakeClientTap<'a>>,
     /// Makes captures and logs of a population's flows; `None` if no flow has any.
     pub flow_tap: Option<MakeFlowTap<'a>>,
-    /// Receives a full recording of each flow of a script, of the first run of each group of flows; `None` if nobody asks for
-    /// them.
+    /// Receives a full recording of each flow of a script, or of the first measured flow of each scheme of a population, of the
+    /// first run of each group of flows; `None` if nobody asks for them.
     pub record_flow: Option<TakeFlowRecording<'a>>,
     /// Measures links in slots of time; `None` if nobody asks for them.
     pub slots: Option<Slots<'a>>,

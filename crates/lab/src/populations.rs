@@ -105,13 +105,15 @@ fn run<'a>(
     let Topology::Hosts(hosts) = scenario.topology else { return Err(RunError::NoPopulation) };
     let network = network(scenario, population, hosts, group)?;
     let census = Census::new(scenario.mss.into());
-    let record = how.record_flow.filter(|_| seed == scenario.seed && !group.parts.is_empty());
+    let record = how.record_flow.filter(|_| seed == scenario.seed);
     if how.flow_tap.is_none() && record.is_none() {
         let sim = Sim::new(&network, seed, census)?;
         return follow(scenario, (population, hosts, group), seed, network, sim, how);
     }
     let tapped = how.flow_tap.map(|make| TappedFlows::new(make, (place, group), seed, 2 * hosts.hops));
-    let watched = record.map(|_| WatchedFlows::new(scenario.mss.into(), &between_routers(hosts)));
+    let warm = Time::ZERO + population.warm_up;
+    let watched =
+        record.map(|_| WatchedFlows::new(group, warm, scenario.mss.into(), &between_routers(hosts)));
     let sim = Sim::new(&network, seed, (census, (tapped, watched)))?;
     let Run { measured, end, ways, meter, sim, .. } =
         follow(scenario, (population, hosts, group), seed, network, sim, how)?;

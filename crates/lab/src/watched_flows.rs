@@ -1,4 +1,4 @@
-//! Recordings of the flows of a population for figures: an observer for each flow.
+//! Recordings of the flows of a population for figures and reports: an observer for each flow that is drawn.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,17 @@ use firstflight_measure::Recording;
 use firstflight_sim::{Arrived, DropCause, FlowId, LinkId, Packet, Recorder};
 use firstflight_tcp::{Happening, Role, Segment, Snapshot};
 
+use crate::group::Group;
 use crate::observe::{Observer, Surroundings, Watching};
 
-/// Observes every flow of a population: passes the events of a flow to the observer of that flow.
-pub(crate) struct WatchedFlows {
+/// Observes the flows of a population that are drawn, those of a script or else the first that is measured of each scheme: passes
+/// the events of a flow to the observer of that flow.
+pub(crate) struct WatchedFlows<'a> {
+    group: &'a Group,
+    /// From when on flows are measured.
+    warm: Time,
+    /// Which schemes of the group's mix have a flow that is observed.
+    has_flow: Vec<bool>,
     mss: u32,
     /// The queues of all links between routers.
     surroundings: Surroundings,
@@ -18,14 +25,32 @@ pub(crate) struct WatchedFlows {
     flows: BTreeMap<u32, Observer>,
 }
 
-impl WatchedFlows {
-    /// No observer yet: an observer is made when its flow arrives. `mss` is the payload of a full segment in bytes;
-    /// `between_routers` are the links whose queues the recordings have.
-    pub(crate) fn new(mss: u32, between_routers: &[LinkId]) -> Self {
-        Self { mss, surroundings: Surroundings::new(between_routers, Time::ZERO), flows: BTreeMap::new() }
+impl<'a> WatchedFlows<'a> {
+    /// No observer yet: an observer is made when its flow arrives. Flows of `group` that come from `warm` on are measured; `mss` is
+    /// the payload of a full segment in bytes; `between_routers` are the links whose queues the recordings have.
+    pub(crate) fn new(group: &'a Group, warm: Time, mss: u32, between_routers: &[LinkId]) -> Self {
+        Self {
+            group,
+            warm,
+            has_flow: vec![false; group.mix.len()],
+            mss,
+            surroundings: Surroundings::new(between_routers, Time::ZERO),
+            flows: BTreeMap::new(),
+        }
     }
 
-    /// The recordings of all flows with their numbers. `ended` says when a flow ended.
+    /// Whether a flow is observed that arrives.
+    fn wants(&mut self, at: Time, arrived: Arrived) -> bool {
+        let Some(has_flow) = self.group.place(arrived).and_then(|place| self.has_flow.get_mut(place)) else {
+            return false;
+        };
+        let is_scripted = !self.group.parts.is_empty();
+        let wants = is_scripted || at >= self.warm && !*has_flow;
+        *has_flow |= wants;
+        wants
+    }
+
+    /// The recordings of the observed flows with their numbers. `ended` says when a flow ended.
     pub(crate) fn finish(self, ended: impl Fn(FlowId) -> Time) -> Vec<(u32, Recording)> {
         let close = |(flow, observer): (u32, Observer)| {
             let (evidence, _) = observer.close(ended(FlowId(flow)).nanos());
@@ -39,8 +64,11 @@ impl WatchedFlows {
     }
 }
 
-impl Recorder for WatchedFlows {
-    fn flow_arrived(&mut self, at: Time, flow: FlowId, _: Arrived, forward: &[LinkId]) {
+impl Recorder for WatchedFlows<'_> {
+    fn flow_arrived(&mut self, at: Time, flow: FlowId, arrived: Arrived, forward: &[LinkId]) {
+        if !self.wants(at, arrived) {
+            return;
+        }
         let surroundings = self.surroundings.begun_at(forward, at);
         let watching = Watching { full: true, ..Watching::default() };
         self.flows.insert(flow.0, Observer::new(flow, surroundings, self.mss, watching));

@@ -14,7 +14,7 @@ mod vlq;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value, context};
 
-pub use drawing::Drawn;
+pub use drawing::{Drawn, FlowOf};
 
 use crate::report::Report;
 

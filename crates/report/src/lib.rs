@@ -33,7 +33,7 @@ pub mod windows;
 mod write;
 
 pub use grid::Columns;
-pub use html::{Drawn, HtmlError};
+pub use html::{Drawn, FlowOf, HtmlError};
 pub use record::{Record, RecordError, records};
 pub use reference::BasePath;
 pub use report::{Report, Subject};

@@ -19,6 +19,17 @@ pub struct ScenarioFile {
     pub options: Options,
     /// The schemes as one list for [`crate::ByName::parse_choices`], and their place in the file.
     pub schemes: Option<(String, Range<usize>)>,
+    /// The places of the flows of the script.
+    pub flows: Vec<FlowPlace>,
+}
+
+/// Where a file says a flow of its script.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowPlace {
+    /// The flow's table, or the text that has all flows.
+    pub whole: Range<usize>,
+    /// The flow's scheme, if a table says it.
+    pub scheme: Option<Range<usize>>,
 }
 
 /// An error in a scenario file, and its place.
@@ -57,7 +68,7 @@ pub(crate) fn parse(registry: Registry, text: &str) -> Result<ScenarioFile, File
     })?;
     let mut entries: Vec<_> = table.get_ref().iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
-    let mut file = ScenarioFile { options: Options::of(registry), schemes: None };
+    let mut file = ScenarioFile { options: Options::of(registry), ..ScenarioFile::default() };
     for (key, value) in entries {
         let name: &str = key.get_ref();
         if name == "schemes" {
@@ -65,7 +76,8 @@ pub(crate) fn parse(registry: Registry, text: &str) -> Result<ScenarioFile, File
             continue;
         }
         if name == "flow" && matches!(value.get_ref(), DeValue::Array(_) | DeValue::Table(_)) {
-            let said = script(registry, text, value)?;
+            let (said, places) = script(registry, text, value)?;
+            file.flows = places;
             let set = file.options.set(name, &said);
             set.map_err(|error| FileError::new(text, value.span(), error.to_string()))?;
             continue;
@@ -85,6 +97,11 @@ pub(crate) fn parse(registry: Registry, text: &str) -> Result<ScenarioFile, File
             }
             OptionError::Value { .. } => FileError::new(text, value.span(), error.to_string()),
         })?;
+    }
+    if file.flows.is_empty()
+        && let Some((_, value)) = table.get_ref().iter().find(|(key, _)| key.get_ref() == "flow")
+    {
+        file.flows = vec![FlowPlace { whole: value.span(), scheme: None }; file.options.plain.script.len()];
     }
     Ok(file)
 }
@@ -133,8 +150,12 @@ pub fn scalar(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-/// The tables `[[flow]]` as the text of the key.
-fn script(registry: Registry, text: &str, value: &Spanned<DeValue<'_>>) -> Result<String, FileError> {
+/// The tables `[[flow]]` as the text of the key, and their places.
+fn script(
+    registry: Registry,
+    text: &str,
+    value: &Spanned<DeValue<'_>>,
+) -> Result<(String, Vec<FlowPlace>), FileError> {
     const WANTED: &str = "flow: a table for each flow is wanted, `[[flow]]`, or a text";
     let tables: Vec<(Range<usize>, &DeTable<'_>)> = match value.get_ref() {
         DeValue::Table(table) => vec![(value.span(), table)],
@@ -151,6 +172,7 @@ fn script(registry: Registry, text: &str, value: &Spanned<DeValue<'_>>) -> Resul
         return Err(FileError::new(text, value.span(), WANTED));
     }
     let mut flows = Vec::with_capacity(tables.len());
+    let mut places = Vec::with_capacity(tables.len());
     for (span, table) in tables {
         let mut flow = ScriptedFlow::default();
         let mut entries: Vec<_> = table.iter().collect();
@@ -165,10 +187,12 @@ fn script(registry: Registry, text: &str, value: &Spanned<DeValue<'_>>) -> Resul
             let said = said.ok_or_else(|| of_value("a string or a number is wanted".to_owned()))?;
             flow.set(registry, name, &said).map_err(|error| of_value(error.to_string()))?;
         }
-        flow.check().map_err(|error| FileError::new(text, span, format!("flow: {error}")))?;
+        flow.check().map_err(|error| FileError::new(text, span.clone(), format!("flow: {error}")))?;
+        let scheme = table.iter().find(|(word, _)| word.get_ref() == "scheme").map(|(_, value)| value.span());
+        places.push(FlowPlace { whole: span, scheme });
         flows.push(flow);
     }
-    Ok(show_script(&flows))
+    Ok((show_script(&flows), places))
 }
 
 /// The list of schemes in a TOML value: a string, or a list of strings.
@@ -241,6 +265,18 @@ mod tests {
         assert_eq!(of(text), Ok(scenario.clone()));
         assert_eq!(of(&scenario.canonical()), Ok(scenario.clone()));
         assert_eq!(scenario.hash(), of(text).expect("a scenario").hash());
+    }
+
+    #[test]
+    fn the_places_of_flows_are_those_of_their_tables_and_schemes() {
+        let text = "rtt = \"9ms\"\n[[flow]]\nscheme = \"paced\"\n[[flow]]\nstart = \"1s\"\n";
+        let places = parse_file(text).expect("a scenario").flows;
+        let shown = |span: &Range<usize>| text[span.clone()].to_owned();
+        assert_eq!(places[0].scheme.as_ref().map(shown).as_deref(), Some("\"paced\""));
+        assert!(places[1].scheme.is_none() && text[..places[1].whole.start].matches('\n').count() == 3);
+        let text = "flow = \"start=1s;start=2s\"\n";
+        let places = parse_file(text).expect("a scenario").flows;
+        assert_eq!((places.len(), places[1].whole.clone()), (2, 7..26));
     }
 
     #[test]

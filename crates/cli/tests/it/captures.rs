@@ -44,6 +44,33 @@ fn a_capture_is_named_after_its_row_and_end() {
 }
 
 #[test]
+fn every_client_of_rounds_has_logs_of_its_own_named_by_its_number() {
+    let place = folder("captures-of-rounds");
+    let flows = ["scheme=slow-start,restart=ssr", "scheme=vegas", "scheme=slow-start,restart=ssr"];
+    let flows: Vec<&str> = flows.iter().flat_map(|flow| ["--flow", *flow]).collect();
+    let race = [
+        "race", "--rate", "2mbit", "--rtt", "100ms", "--rounds", "2", "--idle", "5s", "--size", "24kB",
+        "--json",
+    ];
+    let race = [&race[..], &flows].concat();
+    let logs = ["--pcap", text(&place), "--events", text(&place), "--qlog", text(&place)];
+    let output = run(&[&race[..], &logs].concat());
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    assert_eq!(stdout(&output), stdout(&run(&race)), "logging changes no row");
+    let of = |name: &str| {
+        ["-client.pcapng", "-server.pcapng", ".jsonl", ".sqlog"].map(|end| format!("{name}{end}"))
+    };
+    let clients = ["slow-start+ssr-flow00000", "slow-start+ssr-flow00002", "vegas-flow00001"];
+    let wanted: Vec<String> = clients.into_iter().flat_map(of).collect();
+    assert_eq!(names(&place), wanted);
+    for client in clients {
+        let log = place.join(format!("{client}.jsonl"));
+        let replayed = run(&["replay", text(&log)]);
+        assert_eq!(status(&replayed), 0, "{}", stderr(&replayed));
+    }
+}
+
+#[test]
 fn a_snap_length_keeps_the_headers_only() {
     let place = folder("capture-snap");
     rows(&["--pcap", text(&place.join("all"))]);

@@ -127,6 +127,53 @@ fn a_script_has_a_figure_with_a_panel_for_each_flow_on_one_time_axis() {
     let many = ["--flow", "start=0s", "--flow", "start=1s", "--flow", "start=2s"];
     let schemes = ["--schemes", "slow-start,paced,hystart", "--figure", text(&file)];
     assert!(refused(&[&path[..], &many, &schemes].concat()).contains("9 rows are too many"));
-    let drawn = refused(&[&dumbbell("12")[..], &["--figure", text(&file)]].concat());
-    assert!(drawn.contains("--figure: it is of one measured flow"), "{drawn}");
+}
+
+#[test]
+fn a_population_has_a_figure_and_a_report_with_the_first_measured_flow_of_each_row() {
+    let place = folder("figure-of-a-population");
+    let (figure, report) = (place.join("flows.svg"), place.join("flows.html"));
+    let race = [&dumbbell("12")[..], &["--mixed", "--json"]].concat();
+    let output = run(&[&race[..], &["--figure", text(&figure), "--report", text(&report)]].concat());
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    assert_eq!(stdout(&output), stdout(&run(&race)), "drawing changes no row");
+    let flows = stdout(&run(&[&race[..], &["--each-flow"]].concat()));
+    let flows: Vec<serde_json::Value> =
+        flows.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    let (figure, report) = [figure, report].map(|file| std::fs::read_to_string(file).expect("a file")).into();
+    let rows: Vec<serde_json::Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    assert_eq!(rows.len(), 4);
+    for row in &rows {
+        let is_first = |flow: &&serde_json::Value| {
+            flow["scheme"] == row["scheme"]
+                && flow["population"] == row["population"]
+                && flow["measured"] == 1
+        };
+        let first = flows.iter().find(is_first).expect("a measured flow");
+        let scheme = row["scheme"].as_str().expect("a scheme");
+        let mixed = if row["population"] == "mixed" { ", mixed" } else { "" };
+        let label = format!("{scheme}, flow {}{mixed}", first["flow"]);
+        assert!(figure.contains(&label) && report.contains(&label), "{label}");
+    }
+    assert!(
+        figure.contains("seconds since the first data packet") && report.contains("dumbbell of 10 hosts")
+    );
+    let many = ["--schemes", "slow-start,paced,hystart,vegas", "--mixed", "--figure", "x.svg"];
+    let path = dumbbell("12");
+    let (unlisted, _) = path.split_last_chunk::<2>().expect("schemes");
+    assert!(refused(&[unlisted, &many].concat()).contains("8 rows are too many"));
+}
+
+#[test]
+fn a_script_has_a_report_with_a_panel_for_each_flow() {
+    let file = folder("report-of-a-script").join("flows.html");
+    let path = ["race", "--rate", "20mbit", "--rtt", "40ms", "--duration", "4s", "--each-flow"];
+    let flows = ["--flow", "scheme=hystart,end=3s", "--flow", "scheme=paced,start=1s,end=3s"];
+    let output = run(&[&path[..], &flows, &["--report", text(&file)]].concat());
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    let report = std::fs::read_to_string(&file).expect("a report");
+    for words in ["hystart, flow 0", "paced, flow 1", "id=\"flow-1\"", "<dt>completed in</dt>"] {
+        assert!(report.contains(words), "{words}");
+    }
 }

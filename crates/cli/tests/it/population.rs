@@ -1,6 +1,6 @@
 //! Flows between hosts on the command line.
 
-use crate::common::{dumbbell, refused, run, status, stderr, stdout};
+use crate::common::{dumbbell, folder, refused, run, status, stderr, stdout};
 
 /// Fifty flows of two schemes on a dumbbell.
 fn path() -> Vec<&'static str> {
@@ -59,7 +59,6 @@ fn of_all_schemes_those_that_have_to_be_told_more_are_left_out_with_a_note() {
 #[test]
 fn what_makes_no_sense_is_refused_by_name() {
     let refuse = |more: &[&str]| refused(&[&path()[..], more].concat());
-    assert!(refuse(&["--report", "x.html"]).contains("--report: it is of one measured flow"));
     assert!(refuse(&["--rounds", "3"]).contains("rounds: it and flows exclude each other"));
     assert!(refuse(&["--ack-aggregation", "4"]).contains("share the links between hosts"));
     assert!(refuse(&["--arrivals", "poisson"]).contains("`poisson:20`"));
@@ -83,4 +82,35 @@ fn a_flow_whose_scheme_cannot_be_is_pointed_at() {
     let mut lines = said.lines().skip(1);
     let (line, caret) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
     assert_eq!(line.find("hystrat"), caret.find('^'), "{said}");
+}
+
+#[test]
+fn a_fault_of_the_second_flow_is_pointed_at_though_the_first_says_the_same() {
+    let same = ["race", "--rate", "9mbit", "--duration", "5s", "--flow", "scheme=paced,start=1s", "--flow"];
+    for second in ["start=1s,start=1s", "scheme=paced,start=9s", "scheme=paced,size=0B"] {
+        let said = refused(&[&same[..], &[second]].concat());
+        let mut lines = said.lines().skip(1);
+        let (line, caret) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+        let (at, from) = (caret.find('^').expect(&said), line.rfind(second).expect(&said));
+        assert!((from..from + second.len()).contains(&at), "{said}");
+    }
+}
+
+#[test]
+fn a_fault_of_a_flow_in_a_file_names_its_line() {
+    let file = folder("flows-at-fault").join("flows.toml");
+    let refuse = |tables: &str| {
+        let text = format!(
+            "rate = \"9mbit\"\nduration = \"5s\"\n\n[[flow]]\nscheme = \"paced\"\n\n[[flow]]\n{tables}"
+        );
+        std::fs::write(&file, text).expect("a file");
+        refused(&["run", file.to_str().expect("text")])
+    };
+    let said = refuse("start = \"1s\"\nscheme = \"hystrat\"\n");
+    assert!(said.contains("flow: flow 2: unknown scheme `hystrat`; is `hystart` meant?"), "{said}");
+    assert!(said.contains("flows.toml:9:10\n  | scheme = \"hystrat\"\n"), "{said}");
+    let said = refuse("scheme = \"paced:first=4\"\n");
+    assert!(said.contains("have one name, paced") && said.contains("flows.toml:8:10\n"), "{said}");
+    let said = refuse("start = \"9s\"\n");
+    assert!(said.contains("flow: flow 2: it begins at 9s") && said.contains("flows.toml:7:1\n"), "{said}");
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use self::windows::Windows;
 use super::vlq;
+use crate::record::{self, Record};
 use crate::reference::{self, BasePath};
 use crate::report::{Report, Subject};
 use crate::thin::{self, Grid, Point, Shape, Thinned};
@@ -29,8 +30,10 @@ const MOST_PHASES: usize = 1500;
 /// then be freed.
 #[derive(Clone, Debug)]
 pub struct Drawn {
-    /// The row's label.
+    /// The row's label, or what the flow is called.
     pub(crate) label: String,
+    /// Of a flow of a population: which it is.
+    pub(crate) flow: Option<FlowOf>,
     mss: u32,
     syn_at: u64,
     clock: Clock,
@@ -61,6 +64,17 @@ pub struct Drawn {
 struct Series {
     of: usize,
     thinned: Thinned,
+}
+
+/// Which flow of a population is drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowOf {
+    /// The name of its scheme.
+    pub scheme: String,
+    /// What rows call the population.
+    pub population: String,
+    /// Its number.
+    pub number: u32,
 }
 
 /// All that is drawn.
@@ -220,6 +234,25 @@ impl Clock {
 }
 
 impl Drawn {
+    /// The drawable data of a flow of a population, which the recording's label names.
+    pub fn of_flow(run: &Recording, path: Option<&BasePath>, flow: FlowOf) -> Self {
+        Self { flow: Some(flow), ..Self::new(run, path) }
+    }
+
+    /// Whether it is what a row is of. Of a population's flows a row of a scheme has several.
+    pub(crate) fn is_of(&self, row: &Record) -> bool {
+        let name = record::name(row);
+        let is_named = |own: &str| {
+            let label = record::text(row, "label");
+            own == name || own == if label.is_empty() { record::text(row, "scheme") } else { label }
+        };
+        let Some(flow) = &self.flow else { return is_named(&self.label) };
+        let number = row.get("flow").and_then(serde_json::Value::as_u64);
+        is_named(&flow.scheme)
+            && record::text(row, "population") == flow.population
+            && number.is_none_or(|number| number == u64::from(flow.number))
+    }
+
     /// Extracts the drawable data of a run. The path is for the bandwidth-delay product, which a capture does not have.
     pub fn new(run: &Recording, path: Option<&BasePath>) -> Self {
         let clock = Clock::for_length(run.ended_at.saturating_sub(run.syn_at));
@@ -256,6 +289,7 @@ impl Drawn {
         let (marks, marks_left_out) = marks(run, ticks);
         Self {
             label: run.label.clone(),
+            flow: None,
             mss: run.mss.max(1),
             syn_at: run.syn_at,
             clock,

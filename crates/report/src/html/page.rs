@@ -161,9 +161,7 @@ fn dash(cell: &str) -> String {
 
 /// The place of the row's recording among those drawn, if it is drawn.
 fn panel_of(report: &Report, row: &Record) -> Option<usize> {
-    let label = text(row, "label");
-    let name = if label.is_empty() { text(row, "scheme") } else { label };
-    report.drawn.iter().position(|run| run.label == name || run.label == record::name(row))
+    report.drawn.iter().position(|run| run.is_of(row))
 }
 
 /// Every field of every result, with a row for each field.
@@ -255,7 +253,11 @@ pub(crate) struct Listing {
 }
 
 pub(crate) fn panels(report: &Report) -> Vec<Panel> {
-    let row_of = |index: usize| report.rows.iter().find(|row| panel_of(report, row) == Some(index));
+    // Of a population's flow only a row of flows says something.
+    let row_of = |index: usize| {
+        let run = &report.drawn[index];
+        report.rows.iter().find(|row| run.is_of(row) && (run.flow.is_none() || row.contains_key("flow")))
+    };
     let panel = |(index, run): (usize, &super::Drawn)| {
         let is_capture = report.subject == Subject::Captures;
         let tell = if is_capture { captured::facts } else { facts };
@@ -270,7 +272,9 @@ pub(crate) fn panels(report: &Report) -> Vec<Panel> {
         let told: Vec<String> = facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
         Panel {
             index,
-            name: row_of(index).map_or_else(|| run.label.clone(), record::name),
+            name: row_of(index)
+                .filter(|_| run.flow.is_none())
+                .map_or_else(|| run.label.clone(), record::name),
             summary: format!("{}: {}. {plots}", run.label, told.join(", ")),
             listings: row_of(index).filter(|_| is_capture).map(captured::listings).unwrap_or_default(),
             facts,
