@@ -15,7 +15,7 @@ pub(crate) struct Drawn {
     pub(crate) points: Vec<(f64, f64, Option<f64>)>,
 }
 
-/// Of each plot, its curves. A second axis makes a curve of each of its values.
+/// Of each plot, its curves. A second axis makes a curve of each of its values, unless the expression chose one.
 pub(crate) fn curves(figure: &Figure, outcomes: &Outcomes) -> Result<Vec<Vec<Drawn>>, String> {
     figure.plots.iter().map(|plot| plot_curves(figure, plot, outcomes)).collect()
 }
@@ -23,7 +23,7 @@ pub(crate) fn curves(figure: &Figure, outcomes: &Outcomes) -> Result<Vec<Vec<Dra
 fn plot_curves(figure: &Figure, plot: &Plot, outcomes: &Outcomes) -> Result<Vec<Drawn>, String> {
     let mut drawn = Vec::new();
     for curve in &plot.curves {
-        for (suffix, fixed) in branches(figure, plot.kind) {
+        for (suffix, fixed) in branches(figure, plot.kind, curve) {
             let mut one = drawn_curve(figure, plot.kind, curve, outcomes, &fixed)?;
             one.label = format!("{}{suffix}", curve.label);
             drawn.push(one);
@@ -33,10 +33,13 @@ fn plot_curves(figure: &Figure, plot: &Plot, outcomes: &Outcomes) -> Result<Vec<
 }
 
 /// What each curve is drawn for: the values of the axes that are not the plot's own, with what they add to its name.
-fn branches(figure: &Figure, kind: Kind) -> Vec<(String, Vec<(usize, usize)>)> {
+fn branches(figure: &Figure, kind: Kind, curve: &Curve) -> Vec<(String, Vec<(usize, usize)>)> {
     let own = usize::from(!matches!(kind, Kind::Cdf | Kind::Ordered | Kind::Series));
+    let varies =
+        |key: &str| curve.y.varies_along(key) || curve.x.as_ref().is_some_and(|x| x.varies_along(key));
     let mut branches = vec![(String::new(), Vec::new())];
-    for (axis, described) in figure.points.axes.iter().enumerate().skip(own) {
+    let axes = figure.points.axes.iter().enumerate().filter(|(_, axis)| varies(&axis.key));
+    for (axis, described) in axes.skip(own) {
         let mut more = Vec::new();
         for (suffix, fixed) in &branches {
             for (place, value) in described.values.iter().enumerate() {
@@ -112,4 +115,40 @@ fn sorted(kind: Kind, mut sample: Vec<f64>) -> Vec<(f64, f64, Option<f64>)> {
         if kind == Kind::Cdf { (value, rank / count, None) } else { (rank, value, None) }
     };
     sample.into_iter().enumerate().map(point).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use firstflight::registry::Registry;
+
+    use super::*;
+
+    /// What the curves of the only plot add to its scheme's name.
+    fn suffixes(kind: &str, y: &str) -> Vec<String> {
+        let text = format!(
+            "title = \"t\"\nsection = \"1\"\nfigure = \"1\"\nsetup = \"ns-2\"\n[scenario]\nrate = \"1mbit\"\nrtt = \"10ms\"\n\
+             schemes = [\"paced\"]\n[vary]\nqueue = [\"5p\", \"9p\"]\nsize = [\"3p\", \"4p\"]\n[plot]\nkind = \"{kind}\"\ny = \"{y}\"\n"
+        );
+        let figure = Figure::parse(Registry::builtin(), "past", "figure-1", &text).expect("a figure");
+        let plot = &figure.plots[0];
+        branches(&figure, plot.kind, &plot.curves[0]).into_iter().map(|(suffix, _)| suffix).collect()
+    }
+
+    #[test]
+    fn each_value_of_an_axis_has_a_curve_unless_the_expression_chose_one() {
+        let both =
+            [", queue 5p, size 3p", ", queue 5p, size 4p", ", queue 9p, size 3p", ", queue 9p, size 4p"];
+        assert_eq!(suffixes("series", "series.cwnd_bytes[*]"), both);
+        assert_eq!(suffixes("series", "at(queue=5p, series.cwnd_bytes[*])"), [", size 3p", ", size 4p"]);
+        assert_eq!(suffixes("series", "at(size=3p, at(queue=5p, series.cwnd_bytes[*]))"), [""]);
+        let partly = "at(queue=5p, series.cwnd_bytes[*]) / max(series.cwnd_bytes[*])";
+        assert_eq!(suffixes("series", partly), both);
+    }
+
+    #[test]
+    fn lines_are_over_the_first_axis_that_is_left() {
+        assert_eq!(suffixes("lines", "su_loss[*]"), [", size 3p", ", size 4p"]);
+        assert_eq!(suffixes("lines", "at(size=3p, su_loss[*])"), [""]);
+        assert_eq!(suffixes("lines", "at(queue=5p, su_loss[*])"), [""]);
+    }
 }

@@ -116,6 +116,22 @@ pub(crate) struct ExpressionError {
 }
 
 impl Expression {
+    /// Whether the value may change along an axis. Within `at(KEY=…)` nothing changes along that axis.
+    pub(crate) fn varies_along(&self, axis: &str) -> bool {
+        match self {
+            Self::Number(_) | Self::Text(_) => false,
+            Self::Column(_) => true,
+            Self::Axis(key) => key.as_deref().is_none_or(|key| key == axis),
+            Self::Model { given, .. } => given.iter().any(|(_, value)| match value {
+                Given::Axis(key) => key.as_deref().is_none_or(|key| key == axis),
+                Given::Text(_) => false,
+            }),
+            Self::Call(_, arguments) => arguments.iter().any(|one| one.varies_along(axis)),
+            Self::AtKey { key, inner, .. } => key != axis && inner.varies_along(axis),
+            Self::Binary(_, left, right) => left.varies_along(axis) || right.varies_along(axis),
+        }
+    }
+
     /// Calls `visit` with every column in the expression.
     pub(crate) fn columns<'a>(&'a self, visit: &mut dyn FnMut(&'a Column)) {
         match self {
