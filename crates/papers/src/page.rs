@@ -125,7 +125,9 @@ fn panel(figure: &Figure, plot: &Plot, curves: &[Drawn]) -> Panel {
         Kind::Table => None,
     };
     let drawn = form.map(|form| drawing(figure, plot, form, curves));
-    Panel { title: plot.title.clone(), plot: drawn, heads, rows, note }
+    // A drawing says on its axis what is drawn.
+    let title = if drawn.is_none() && plot.title.is_empty() { &plot.y_label } else { &plot.title };
+    Panel { title: title.clone(), plot: drawn, heads, rows, note }
 }
 
 fn drawing(figure: &Figure, plot: &Plot, form: Form, curves: &[Drawn]) -> plot::Plot {

@@ -88,7 +88,9 @@ fn a_flow_whose_scheme_cannot_be_is_pointed_at() {
 fn a_fault_of_the_second_flow_is_pointed_at_though_the_first_says_the_same() {
     let same = ["race", "--rate", "9mbit", "--duration", "5s", "--flow", "scheme=paced,start=1s", "--flow"];
     for second in ["start=1s,start=1s", "scheme=paced,start=9s", "scheme=paced,size=0B"] {
-        let said = refused(&[&same[..], &[second]].concat());
+        let output = run(&[&same[..], &[second]].concat());
+        let said = stderr(&output);
+        assert_eq!(status(&output), 2, "{said}");
         let mut lines = said.lines().skip(1);
         let (line, caret) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
         let (at, from) = (caret.find('^').expect(&said), line.rfind(second).expect(&said));
@@ -104,7 +106,9 @@ fn a_fault_of_a_flow_in_a_file_names_its_line() {
             "rate = \"9mbit\"\nduration = \"5s\"\n\n[[flow]]\nscheme = \"paced\"\n\n[[flow]]\n{tables}"
         );
         std::fs::write(&file, text).expect("a file");
-        refused(&["run", file.to_str().expect("text")])
+        let output = run(&["run", file.to_str().expect("text")]);
+        assert_eq!(status(&output), 2);
+        stderr(&output)
     };
     let said = refuse("start = \"1s\"\nscheme = \"hystrat\"\n");
     assert!(said.contains("flow: flow 2: unknown scheme `hystrat`; is `hystart` meant?"), "{said}");
