@@ -5,6 +5,7 @@ use std::hint::spin_loop;
 use std::time::Instant;
 
 use firstflight::{Span, Time};
+use rustix::event::Timespec;
 
 /// A monotonic clock whose instants count from a second before it was made: no instant is [`Time::ZERO`].
 #[derive(Clone, Copy, Debug)]
@@ -30,5 +31,14 @@ impl Clock {
         while self.now() < at {
             spin_loop();
         }
+    }
+}
+
+/// A span as the system takes it.
+pub(crate) fn timespec(span: Span) -> Timespec {
+    let (seconds, nanos) = (span.nanos() / 1_000_000_000, span.nanos() % 1_000_000_000);
+    Timespec {
+        tv_sec: i64::try_from(seconds).unwrap_or(i64::MAX),
+        tv_nsec: i64::try_from(nanos).unwrap_or(0),
     }
 }

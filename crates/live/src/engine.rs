@@ -13,9 +13,10 @@ use std::sync::atomic::Ordering;
 
 use firstflight::{Span, Time};
 use firstflight_tcp::{Config, Flags, Role, Standing};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::thread::set_current_timer_slack;
 
+use crate::clock::timespec;
 use crate::connection::{Connection, Memory, State};
 use crate::cookie::{Cookie, Ends, Secrets, Used};
 use crate::frame::HEADER;
@@ -401,13 +402,5 @@ impl Drop for Engine {
         drop(accepts);
         self.shared.accepted.notify_all();
         self.shared.end();
-    }
-}
-
-fn timespec(span: Span) -> Timespec {
-    let (seconds, nanos) = (span.nanos() / 1_000_000_000, span.nanos() % 1_000_000_000);
-    Timespec {
-        tv_sec: i64::try_from(seconds).unwrap_or(i64::MAX),
-        tv_nsec: i64::try_from(nanos).unwrap_or(0),
     }
 }

@@ -5,6 +5,7 @@
 mod common;
 mod conformance;
 mod endings;
+mod probing;
 mod proxy;
 mod strangers;
 mod streams;
