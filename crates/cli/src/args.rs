@@ -16,6 +16,7 @@ use crate::keys::{PathKeys, RealKeys, RunKeys};
 use crate::model::ModelCommand;
 use crate::paper::PaperCommand;
 use crate::probe;
+use crate::probe::live::{Real, Reflect};
 use crate::transfer::{Get, Receive, Send, Serve};
 
 /// Races TCP start-up schemes over one path, in a packet-level simulator.
@@ -44,15 +45,17 @@ pub(crate) enum Command {
     Model(ModelCommand),
     /// Reproduce the papers' figures and hold their claims against what is measured.
     Paper(PaperCommand),
-    /// Measure a path's available bandwidth by trains, simulated.
+    /// Measure a path's available bandwidth by trains.
     Probe(Box<Probe>),
+    /// Answer the trains of `probe`.
+    Reflect(Reflect),
     /// Run packetdrill scripts against the TCP endpoint, in virtual time.
     Packetdrill(Scripts),
     /// Report how the connections of captures started.
     Inspect(Inspect),
     /// Run programs at the two ends of a path, over real packets.
     Emulate(Box<Emulate>),
-    /// Compare schemes in the simulator, on sockets and in this kernel's TCP, over one path.
+    /// Compare schemes simulated, on sockets and in this kernel's TCP.
     Compare(Box<Compare>),
     /// Send the files of a folder over sockets, by any start-up.
     Serve(Box<Serve>),
@@ -107,6 +110,8 @@ pub(crate) struct Run {
 #[derive(Args, Debug)]
 #[command(mut_args(of_probe))]
 pub(crate) struct Probe {
+    #[command(flatten)]
+    pub(crate) real: Real,
     #[command(flatten)]
     pub(crate) path: PathKeys,
     #[command(flatten)]

@@ -191,7 +191,22 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
                 "firstflight probe --rate 10mbit --cross 3.6mbit --figure gaps.svg",
                 "Gap difference over source gap.",
             ),
+            (
+                "firstflight probe 127.0.0.1:4432 --runs 5",
+                "A real path, five times, to where `firstflight reflect` runs.",
+            ),
+            (
+                "firstflight probe 127.0.0.1:4433 --each-train --csv",
+                "By the ACKs of `firstflight serve` alone; each train as CSV.",
+            ),
         ],
+    ),
+    (
+        "reflect",
+        &[(
+            "firstflight reflect --bind 0.0.0.0",
+            "The far end of probings, at every address of this machine.",
+        )],
     ),
     (
         "compare",

@@ -30,7 +30,7 @@ const BRIEF: [(&str, &str); 19] = [
 ];
 
 /// Lines of the short help of one command alone: the command, the argument, the line.
-const OWN: [(&str, &str, &str); 34] = [
+const OWN: [(&str, &str, &str); 37] = [
     ("serve", "folder", "The folder"),
     ("serve", "schemes", "Schemes, a port each [hystart++:avoidance=cubic]"),
     ("serve", "bind", "The address to listen at"),
@@ -53,6 +53,9 @@ const OWN: [(&str, &str, &str); 34] = [
     ("receive", "port", "The UDP port"),
     ("receive", "timeout", "How long a silent peer is waited for"),
     ("receive", "pcap", "Write a capture of each connection"),
+    ("probe", "peer", "A real path: where `reflect` or `serve` listens"),
+    ("probe", "by", "Who tells of arrivals: any, reflector or acks [any]"),
+    ("probe", "timeout", "How long the peer may take to answer [5s]"),
     ("probe", "probe", "bracket, paper, program or gap:TIME [bracket]"),
     ("probe", "each_train", "Print every train's row instead"),
     ("probe", "figure", "Write gap difference over source gap as SVG"),

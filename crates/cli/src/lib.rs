@@ -77,6 +77,7 @@ fn carry_out(registry: Registry, line: &CommandLine) -> Result<(), Failure> {
         Command::Replay(command) => replay::replay(&command, registry),
         Command::Paper(command) => paper::paper(&command, registry, &line.shown),
         Command::Probe(options) => probe::from_options(&options, registry, &line.shown),
+        Command::Reflect(asked) => probe::live::reflect(&asked),
         Command::Packetdrill(scripts) => packetdrill::run(&scripts.files),
         Command::Inspect(options) => inspect::inspect(&options, &line.shown),
         Command::Emulate(options) => emulate::emulate(&options, registry, &line.shown),

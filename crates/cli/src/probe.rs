@@ -17,6 +17,8 @@ use crate::reading;
 use crate::results::write;
 use crate::targets::Input;
 
+pub(crate) mod live;
+
 /// How a path is probed unless it is said.
 const SEARCH: &str = "bracket";
 
@@ -31,7 +33,10 @@ pub(crate) fn is_refused(name: &str) -> bool {
 
 /// `firstflight probe`.
 pub(crate) fn from_options(command: &Probe, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
-    let Probe { path, runs, output } = command;
+    let Probe { path, runs, output, real } = command;
+    if let Some(peer) = &real.peer {
+        return live::from_options(command, peer, registry, arguments);
+    }
     let given = path.given.iter().chain(&runs.keys.given);
     let refused = given.clone().map(|(name, _)| *name).find(|name| is_refused(name));
     if let Some(name) = refused.or(path.schemes.as_ref().map(|_| SCHEMES)) {

@@ -479,16 +479,28 @@ fn options(
 /// `HOST:PORT/PATH` as an address and a path, if there is one.
 fn target(text: &str, arguments: &[String]) -> Result<(SocketAddr, Option<String>), Failure> {
     let (host, path) = text.split_once('/').map_or((text, None), |(host, path)| (host, Some(path)));
-    if host.rsplit_once(':').is_none_or(|(_, port)| port.parse::<u16>().is_err()) {
-        return Err(wrong_target(text, arguments));
-    }
-    let found = host.to_socket_addrs().map(|mut all| all.next());
-    let address = match found {
-        Ok(Some(address)) => address,
-        Ok(None) => return Err(Failure::usage(format!("{}: no address", printable(host)))),
-        Err(error) => return Err(Failure::usage(format!("{}: {error}", printable(host)))),
-    };
+    let address = address_of(host)?.ok_or_else(|| wrong_target(text, arguments))?;
     Ok((address, path.filter(|path| !path.is_empty()).map(str::to_owned)))
+}
+
+/// `HOST:PORT` as an address.
+pub(crate) fn address(text: &str, arguments: &[String]) -> Result<SocketAddr, Failure> {
+    address_of(text)?.ok_or_else(|| {
+        let message = format!("`{}` is not allowed; HOST:PORT is, as in 127.0.0.1:4432", printable(text));
+        Failure::usage(message).at(Place::argument(arguments, text))
+    })
+}
+
+/// The address of a text; `None` if it is no `HOST:PORT`.
+fn address_of(host: &str) -> Result<Option<SocketAddr>, Failure> {
+    if host.rsplit_once(':').is_none_or(|(_, port)| port.parse::<u16>().is_err()) {
+        return Ok(None);
+    }
+    match host.to_socket_addrs().map(|mut all| all.next()) {
+        Ok(Some(address)) => Ok(Some(address)),
+        Ok(None) => Err(Failure::usage(format!("{}: no address", printable(host)))),
+        Err(error) => Err(Failure::usage(format!("{}: {error}", printable(host)))),
+    }
 }
 
 fn wrong_target(text: &str, arguments: &[String]) -> Failure {

@@ -48,7 +48,7 @@ pub use how::{
     TakeRecording,
 };
 pub use populations::populations;
-pub use probing::{PROBE, probe};
+pub use probing::probe;
 pub use race::race;
 pub use reference::{population_references, references};
 pub use replay::record;

@@ -2,22 +2,18 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use firstflight::{Rate, Span, Time};
+use firstflight::Time;
 use firstflight_measure::arithmetic::seconds;
 use firstflight_measure::available::carried;
-use firstflight_measure::{ProbeResult, ProbeRow, TrainRow, VERSION};
-use firstflight_probe::{Estimate, Measured};
+use firstflight_measure::{PROBE, ProbeResult, ProbeRow, Probed, TrainRow};
 use firstflight_scenario::{ProbeChoice, Scenario};
-use firstflight_sim::{FlowId, LinkId, LinkSpec, ProbeSpec, Probing, Sim, Traffic};
+use firstflight_sim::{FlowId, LinkId, LinkSpec, ProbeSpec, Sim, Traffic};
 use rayon::prelude::*;
 
 use crate::build_network::{AnySim, RunNetwork};
 use crate::error::RunError;
 use crate::how::{How, kept, pool};
 use crate::run::{SLICE, advance};
-
-/// What results call a probing.
-pub const PROBE: &str = "probe";
 
 /// Where less than this share of the path's rate is available, no error of an estimate is defined.
 const LEAST_TRUTH: f64 = 0.01;
@@ -74,9 +70,19 @@ fn run(
     let ended = probing.ended.unwrap_or(latest);
     built.network.mute(PROBING);
     let available = available(scenario, &built, seed, (began, ended), &interrupted)?;
-    let row = row(scenario, choice, seed, probing, (began, ended), available);
-    let trains = probing.trains.iter().map(|train| train_row(train, scenario, seed, began)).collect();
-    Ok((row, trains))
+    let probed = Probed {
+        search: choice.to_string(),
+        wire: choice.setting(scenario.packet()).wire,
+        estimate: probing.prober.estimate(),
+        began,
+        ended,
+        rtt: Some(scenario.rtt),
+        available,
+        least_truth: bits(scenario.rate.bps()) * LEAST_TRUTH,
+        seed,
+        scenario_hash: scenario.hash(),
+    };
+    Ok((probed.row(), probing.trains.iter().map(|train| probed.train(train)).collect()))
 }
 
 /// What the links could have carried beside the other traffic, the least of them: their rates less what they carry in a run without
@@ -122,80 +128,4 @@ fn capacity(link: &LinkSpec, from: Time, until: Time) -> Option<f64> {
 #[expect(clippy::cast_precision_loss, reason = "rates and bits of a probing are far below 2^53")]
 fn bits(bits: u64) -> f64 {
     bits as f64
-}
-
-fn bps(rate: Option<Rate>) -> Option<f64> {
-    rate.map(|rate| bits(rate.bps()))
-}
-
-fn in_seconds(span: Option<Span>) -> Option<f64> {
-    span.map(|span| seconds(span.nanos()))
-}
-
-fn row(
-    scenario: &Scenario,
-    choice: ProbeChoice,
-    seed: u64,
-    probing: &Probing,
-    (began, ended): (Time, Time),
-    available: Option<f64>,
-) -> ProbeRow {
-    let found: &Estimate = probing.prober.estimate();
-    let (source, arrival) = (in_seconds(found.source_gap), in_seconds(found.arrival_gap));
-    let error = |rate: Option<f64>| {
-        let least = bits(scenario.rate.bps()) * LEAST_TRUTH;
-        let truth = available.filter(|truth| *truth >= least)?;
-        Some(rate? / truth - 1.0)
-    };
-    let (ptr, igi) = (bps(found.ptr), bps(found.igi));
-    let wire = choice.setting(scenario.packet()).wire;
-    let elapsed = seconds(ended.nanos_since(began));
-    ProbeRow {
-        scheme: PROBE.to_owned(),
-        search: choice.to_string(),
-        ptr_bps: ptr,
-        igi_bps: igi,
-        low_bps: bps(found.low),
-        high_bps: bps(found.high),
-        capacity_bps: bps(found.capacity),
-        available_bps: available,
-        ptr_error: error(ptr),
-        igi_error: error(igi),
-        ending: found.ending.map_or("limit", firstflight_probe::Ending::name).to_owned(),
-        source_gap_s: source,
-        arrival_gap_s: arrival,
-        gap_difference_s: arrival.zip(source).map(|(arrival, source)| arrival - source),
-        source_rate_bps: found.source_gap.and_then(|gap| bps(wire.per(gap))),
-        trains: found.trains.into(),
-        packets: found.packets.into(),
-        packets_lost: found.lost.into(),
-        elapsed_s: Some(elapsed),
-        round_trips: Some(elapsed / seconds(scenario.rtt.nanos()))
-            .filter(|round_trips| round_trips.is_finite()),
-        seed,
-        version: VERSION.to_owned(),
-        scenario_hash: scenario.hash(),
-    }
-}
-
-fn train_row(train: &Measured, scenario: &Scenario, seed: u64, began: Time) -> TrainRow {
-    let wire = firstflight::Bytes::new(u64::from(scenario.packet()));
-    let (source, arrival) = (in_seconds(train.source_gap()), in_seconds(train.arrival_gap()));
-    TrainRow {
-        train: train.train.into(),
-        at_s: seconds(train.began.nanos_since(began)),
-        asked_gap_s: seconds(train.asked.nanos()),
-        source_gap_s: source,
-        arrival_gap_s: arrival,
-        gap_difference_s: arrival.zip(source).map(|(arrival, source)| arrival - source),
-        source_rate_bps: bps(train.source_rate(wire)),
-        arrival_rate_bps: bps(train.arrival_rate(wire)),
-        verdict: train.verdict.name().to_owned(),
-        gaps: train.gaps.into(),
-        packets: train.packets.into(),
-        packets_lost: train.lost.into(),
-        seed,
-        version: VERSION.to_owned(),
-        scenario_hash: scenario.hash(),
-    }
 }

@@ -44,7 +44,7 @@ pub use judge::{Contest, CrossTotals, Goal, Measured, Subject, VERSION, add_harm
 pub use others::Hop;
 pub use pairing::Pairing;
 pub use population_row::{FlowRow, PopulationRow};
-pub use probe_row::{ProbeRow, TrainRow};
+pub use probe_row::{PROBE, ProbeRow, Probed, TrainRow};
 pub use quantile::{Quantile, interval, quantile};
 pub use recording::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Send, State};
 pub use result::{PopulationResult, ProbeResult, SchemeResult};

@@ -1,7 +1,7 @@
 //! What a figure runs: a scenario, and the axes along which it varies.
 
 use firstflight::registry::Registry;
-use firstflight_lab::PROBE;
+use firstflight_measure::PROBE;
 use firstflight_scenario::{ByName, FileError, Scenario, SchemeChoice, keys, over_restarts, suggest};
 use toml::{Spanned, Table, Value};
 

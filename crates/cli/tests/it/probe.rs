@@ -1,10 +1,12 @@
 //! What `probe` prints, and what it refuses.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use crate::common::{folder, refused, run, status, stderr, stdout, text};
+use crate::common::{firstflight, folder, refused, run, status, stderr, stdout, text};
 
 const PATH: [&str; 7] = ["probe", "--rate", "10mbit", "--rtt", "40ms", "--cross", "3.6mbit"];
 
@@ -71,4 +73,88 @@ fn what_is_of_flows_is_refused() {
     assert!(said.contains("--probe") && said.contains("bracket"), "{said}");
     let said = refused(&["race", "--rate", "10mbit", "--each-train"]);
     assert!(said.contains("--each-train"), "{said}");
+}
+
+/// A command that goes on until it is dropped, and where it listens.
+struct Far {
+    child: Child,
+    address: String,
+}
+
+impl Far {
+    fn new(arguments: &[&str]) -> Self {
+        let mut child = firstflight()
+            .args(arguments)
+            .args(["--port", "0"])
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command runs");
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().expect("a pipe")).read_line(&mut line).expect("a line");
+        Self { child, address: line.trim().to_owned() }
+    }
+}
+
+impl Drop for Far {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_real_path_is_probed_by_a_reflector_and_by_the_acks_of_a_server() {
+    for (far, by) in [(Far::new(&["reflect"]), "reflector"), (Far::new(&["serve", "."]), "acks")] {
+        let output = run(&["probe", &far.address, "--runs", "2", "--each-run", "--json"]);
+        assert_eq!((status(&output), stderr(&output)), (0, String::new()));
+        let text = stdout(&output);
+        let rows: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+        assert_eq!(rows.len(), 2);
+        for row in rows {
+            assert_eq!((&row["by"], &row["peer"]), (&Value::from(by), &Value::from(&*far.address)));
+            assert_eq!((row["packet_bytes"].as_u64(), row["packets_lost"].as_u64()), (Some(1_500), Some(0)));
+            assert!(row["packets"].as_u64().is_some_and(|packets| packets <= 128), "{row}");
+            assert!(row["capacity_bps"].is_number() && row["rtt_s"].is_number(), "{row}");
+            for unknown in ["available_bps", "ptr_error", "seed", "scenario_hash"] {
+                assert_eq!(row[unknown], Value::Null, "{unknown}");
+            }
+        }
+        let table = stdout(&run(&["probe", &far.address, "--probe", "gap:300us", "--packet", "1000B"]));
+        for word in ["trains of 16 packets of 1000 bytes", "least round trip", "burst", "PTR says"] {
+            assert!(table.contains(word), "{word} in {table}");
+        }
+        assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    }
+}
+
+#[test]
+fn a_real_path_takes_no_keys_of_simulated_ones_and_the_other_way_round() {
+    for (given, said) in [
+        (&["127.0.0.1:4432", "--rate", "10mbit"][..], "--rate: it is of simulated paths"),
+        (&["127.0.0.1:4432", "--cross", "1mbit"], "--cross: it is of simulated paths"),
+        (&["127.0.0.1:4432", "--schemes", "paced"], "--schemes: it is of flows"),
+        (&["127.0.0.1:4432", "--pcap", "captures"], "--pcap: it is of flows"),
+        (&["127.0.0.1"], "HOST:PORT is, as in"),
+        (&["127.0.0.1:70000"], "HOST:PORT is, as in"),
+        (&["127.0.0.1:4432", "--timeout", "soon"], "--timeout"),
+        (&["127.0.0.1:4432", "--packet", "99B"], "100 to 65535"),
+        (&["--rate", "10mbit", "--by", "acks"], "HOST:PORT"),
+    ] {
+        let line = refused(&[&["probe"], given].concat());
+        assert!(line.contains(said), "{given:?}: {line}");
+    }
+}
+
+#[test]
+fn who_does_not_answer_is_one_line_and_no_row() {
+    let silent = std::net::UdpSocket::bind("127.0.0.1:0").expect("a socket");
+    let address = silent.local_addr().expect("an address").to_string();
+    let output = run(&["probe", &address, "--timeout", "200ms", "--json"]);
+    assert_eq!((status(&output), stdout(&output)), (3, String::new()));
+    assert!(stderr(&output).contains("did not answer within 0.2 s"), "{}", stderr(&output));
+    drop(silent);
+    let output = run(&["probe", &address]);
+    assert_eq!((status(&output), stderr(&output).lines().count()), (3, 1));
+    assert!(stderr(&output).contains("nobody listens at"), "{}", stderr(&output));
 }
