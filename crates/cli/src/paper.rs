@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use firstflight::registry::Registry;
 use firstflight_papers::{
-    CheckError, ClaimResult, Figure, FigureResult, Ledger, LedgerError, PAPERS, Row, RunsError, Settings,
-    Status, check as run_figures, golden, page, paper_title, show,
+    CheckError, ClaimResult, Figure, FigureResult, HABITATS, Ledger, LedgerError, PAPERS, Row, RunsError,
+    Settings, Status, check as run_figures, golden, page, paper_title, show,
 };
 use firstflight_report::write_whole;
 
@@ -18,6 +18,9 @@ use crate::output;
 use crate::progress::Progress;
 use crate::reading;
 use crate::targets::{Input, check_file};
+use habitat::Machine;
+
+mod habitat;
 
 /// `firstflight paper`.
 #[derive(Args, Debug)]
@@ -96,6 +99,9 @@ struct HowToRun {
     /// Runs at a time; results do not depend on it [the number of processors].
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     jobs: Option<String>,
+    /// Run the figures that have this habitat there: live, on UDP sockets over emulated paths, which needs root [simulator].
+    #[arg(long, value_name = "NAME")]
+    habitat: Option<String>,
 }
 
 /// Answers.
@@ -160,8 +166,11 @@ fn list(
 }
 
 fn run(ids: &[String], how: &HowToRun, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
-    let ledger = ledger(&how.from, registry, arguments)?;
+    let ledger = ledger_of(how, registry, arguments)?;
     let asked = asked(&ledger, ids, arguments)?;
+    if habitat::are_skipped(how.habitat.is_some(), &asked)? {
+        return Ok(());
+    }
     let results = results(&asked, how, arguments)?;
     write_report(&ledger, &asked, &results, how, arguments)?;
     if how.json {
@@ -190,7 +199,7 @@ fn check(
     registry: Registry,
     arguments: &[String],
 ) -> Result<(), Failure> {
-    let ledger = ledger(&how.from, registry, arguments)?;
+    let ledger = ledger_of(how, registry, arguments)?;
     let mut asked = asked(&ledger, ids, arguments)?;
     if fast {
         asked.0.retain(|(figure, _)| figure.fast);
@@ -203,6 +212,10 @@ fn check(
         whole_papers(&ledger, &asked, folder, arguments)?;
         check_record(&asked, folder, how, arguments)?;
     }
+    if habitat::are_skipped(how.habitat.is_some(), &asked)? {
+        return Ok(());
+    }
+    let machine = Machine::now();
     let results = results(&asked, how, arguments)?;
     write_report(&ledger, &asked, &results, how, arguments)?;
     if how.json {
@@ -211,7 +224,7 @@ fn check(
         output::print_words(&checked(&asked, &results))?;
     }
     if let Some(folder) = record {
-        write_record(&asked, &results, folder)?;
+        write_record(&asked, &results, folder, how.habitat.as_deref().map(|name| (name, machine)))?;
     }
     let mut lost = Vec::new();
     let mut count = 0;
@@ -314,6 +327,17 @@ fn asked<'a>(ledger: &'a Ledger, ids: &[String], arguments: &[String]) -> Result
     Ok(AskedFor(asked))
 }
 
+/// The ledger in the habitat that was asked for.
+fn ledger_of(how: &HowToRun, registry: Registry, arguments: &[String]) -> Result<Ledger, Failure> {
+    let ledger = ledger(&how.from, registry, arguments)?;
+    let Some(name) = &how.habitat else { return Ok(ledger) };
+    if !HABITATS.contains(&name.as_str()) {
+        let message = format!("--habitat: there is no `{name}`; there is {}", HABITATS.join(", "));
+        return Err(Failure::usage(message).at(Place::value(arguments, "--habitat", name)));
+    }
+    Ok(ledger.in_habitat(name))
+}
+
 fn ledger(from: &From, registry: Registry, arguments: &[String]) -> Result<Ledger, Failure> {
     let ledger = match &from.ledger {
         None => Ledger::embedded(registry),
@@ -346,6 +370,7 @@ fn results(asked: &AskedFor<'_>, how: &HowToRun, arguments: &[String]) -> Result
         jobs,
         progress: &|done, total, name| progress.show_of(done, total, name),
         interrupted: &|| interrupt.happened(),
+        habitat: how.habitat.as_ref().map(|_| &habitat::Live as &dyn firstflight_papers::Habitat),
     };
     let results = run_figures(&figures, &settings);
     drop(progress);
@@ -425,7 +450,13 @@ fn record_file(folder: &Path, paper: &str) -> PathBuf {
     folder.join(format!("{paper}.json"))
 }
 
-fn write_record(asked: &AskedFor<'_>, results: &[FigureResult], folder: &Path) -> Result<(), Failure> {
+/// Writes the results of papers; those of another habitat with the machine on which they were measured.
+fn write_record(
+    asked: &AskedFor<'_>,
+    results: &[FigureResult],
+    folder: &Path,
+    habitat: Option<(&str, Machine)>,
+) -> Result<(), Failure> {
     for (paper, _) in PAPERS {
         let of_paper = asked.figures().zip(results).filter(|(figure, _)| figure.paper == paper);
         let claims: Vec<ClaimResult> = of_paper.flat_map(|(_, result)| result.claims.clone()).collect();
@@ -433,7 +464,11 @@ fn write_record(asked: &AskedFor<'_>, results: &[FigureResult], folder: &Path) -
             continue;
         }
         let path = record_file(folder, paper);
-        let text = golden::text(&claims).map_err(Failure::write)?;
+        let text = match &habitat {
+            None => golden::text(&claims),
+            Some((name, machine)) => machine.measured(name, claims).text(),
+        };
+        let text = text.map_err(Failure::write)?;
         write_whole(&path, text.as_bytes()).map_err(Failure::write)?;
         output::say_written(&path);
     }

@@ -81,6 +81,17 @@ pub(crate) enum Taken {
     Interrupted,
 }
 
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub enum Real<T> {
+    /// It counts.
+    Ran(T),
+    /// The machine was too late for it to count, however often it was repeated.
+    Void,
+    /// The user interrupted.
+    Interrupted,
+}
+
 /// How long a transfer may take in every habitat: thirty times as long as it takes at the least, and a minute, or what the limit
 /// says.
 pub(crate) fn limit(scenario: &Scenario) -> Span {

@@ -6,6 +6,7 @@
 //!   what differs most.
 //! - [`Figures`] are the numbers of one run. All habitats have the same definitions, those of `firstflight-measure`, on the
 //!   [`firstflight_measure::Evidence`] of the run; what a habitat cannot know stays undefined.
+//! - [`real`] makes single runs on real packets for others.
 //! - [`equal`] keeps packets equal on the wire: as many, and as long.
 
 mod cell;
@@ -19,11 +20,12 @@ mod heard;
 mod late;
 #[cfg(target_os = "linux")]
 mod linux;
+pub mod real;
 mod row;
 mod subject;
 mod told;
 
-pub use cell::{CompareError, Load, Loaded};
+pub use cell::{CompareError, Load, Loaded, Real};
 pub use compare::{Compared, How, Order, Step, compare};
 pub use evidence::{Carrier, evidence};
 pub use figures::Figures;

@@ -2,8 +2,9 @@
 
 mod kernel;
 mod live;
+mod probing;
 mod running;
 mod words;
 
 pub use running::inside;
-pub(crate) use running::{probe, refusal, run};
+pub(crate) use running::{on_sockets, probe, probed, refusal, run};

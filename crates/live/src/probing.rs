@@ -102,7 +102,9 @@ pub enum ProbingError {
     #[error("{0} takes {1} bytes at a time, less than a train has")]
     NoRoom(SocketAddr, u32),
     /// Packets that cannot be.
-    #[error("packets of {0} bytes cannot be sent; {LEAST_PACKET} to 65535 bytes are wanted, as far as the path carries them")]
+    #[error(
+        "packets of {0} bytes cannot be sent; {LEAST_PACKET} to 65535 bytes are wanted, as far as the path carries them"
+    )]
     Width(u64),
     /// A setting that is impossible.
     #[error("such trains are impossible: {0:?}")]
@@ -226,7 +228,8 @@ impl Host<'_> {
             self.wait(next.min(deadline).since(now))?;
             while let Some(received) = self.receive()? {
                 let bytes = self.input.get(..received.length).unwrap_or_default();
-                if let Some((asked, _)) = datagram::read_answer(bytes).filter(|_| may_be(probing.by, By::Reflector))
+                if let Some((asked, _)) =
+                    datagram::read_answer(bytes).filter(|_| may_be(probing.by, By::Reflector))
                 {
                     if let Some(width) = widths.get(usize::from(asked.packet))
                         && (asked.session, asked.train) == (session, GREETING)
@@ -334,9 +337,12 @@ impl Host<'_> {
             }
             while let Some(received) = self.receive()? {
                 let now = self.clock.now();
-                let Some((number, packet, at)) = self.arrival(&mut far, &train, &received, now)? else { continue };
+                let Some((number, packet, at)) = self.arrival(&mut far, &train, &received, now)? else {
+                    continue;
+                };
                 if number == train.number
-                    && let Some(sent) = leaving.as_ref().and_then(|(_, left, _)| left.get(usize::from(packet)))
+                    && let Some(sent) =
+                        leaving.as_ref().and_then(|(_, left, _)| left.get(usize::from(packet)))
                 {
                     let took = now.since(*sent);
                     rtt = Some(rtt.map_or(took, |rtt| rtt.min(took)));

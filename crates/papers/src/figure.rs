@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use crate::expectation::{Expectation, WANTED};
 use crate::expression::{Expression, parse, parse_with};
-use crate::file::{self, ClaimFile, FigureFile, PlotFile, fault_within};
+use crate::file::{self, ClaimFile, FigureFile, HabitatFile, PlotFile, fault_within};
 use crate::names;
 use crate::points::{Points, points};
 use crate::words::{Kind, OverRuns, Setup, Source, Status};
@@ -38,7 +38,17 @@ pub struct Figure {
     pub(crate) slot: u64,
     /// What is run.
     pub(crate) points: Points,
+    /// Where it is run.
+    pub habitat: &'static str,
+    /// The same figure in other habitats, as far as the file has it there.
+    pub(crate) elsewhere: Vec<Figure>,
 }
+
+/// The habitat of a figure unless it is said.
+pub const SIMULATOR: &str = "simulator";
+
+/// The other habitats that figures may have: `live` is the endpoint on UDP sockets over an emulated path.
+pub const HABITATS: [&str; 1] = ["live"];
 
 /// A claim.
 #[derive(Clone, Debug)]
@@ -105,7 +115,7 @@ impl Figure {
                 .nanos()
                 .max(1),
         };
-        let points = points(registry, text, &file)?;
+        let points = points(registry, text, &file.scenario, &file.vary)?;
         let plots = plots(text, &file, &points)?;
         let mut claims: Vec<Claim> = Vec::new();
         for one in &file.claim {
@@ -116,25 +126,79 @@ impl Figure {
             }
             claims.push(claim);
         }
-        Ok(Self {
+        let figure = Self {
             paper: paper.to_owned(),
             id: id.to_owned(),
-            title: file.title,
-            section: file.section,
-            figure: file.figure,
+            title: file.title.clone(),
+            section: file.section.clone(),
+            figure: file.figure.clone(),
             setup: file.setup,
             fast: file.fast,
-            choices: file.choices,
+            choices: file.choices.clone(),
             claims,
             plots,
             slot,
             points,
-        })
+            habitat: SIMULATOR,
+            elsewhere: Vec::new(),
+        };
+        let there = |(name, there)| figure.there(registry, text, &file, name, there);
+        let elsewhere = file.habitat.iter().map(there).collect::<Result<_, _>>()?;
+        Ok(Self { elsewhere, ..figure })
+    }
+
+    /// The figure in another habitat: the same with other keys, and with the claims that are held there.
+    fn there(
+        &self,
+        registry: Registry,
+        text: &str,
+        file: &FigureFile,
+        name: &Spanned<String>,
+        there: &HabitatFile,
+    ) -> Result<Self, FileError> {
+        let Some(habitat) = HABITATS.into_iter().find(|habitat| habitat == name.get_ref()) else {
+            let message =
+                format!("habitat: there is no `{}`; there is {}", name.get_ref(), HABITATS.join(", "));
+            return Err(FileError::new(text, name.span(), message));
+        };
+        let mut scenario = file.scenario.clone();
+        for (key, value) in &there.scenario {
+            scenario.remove(key);
+            scenario.insert(key.clone(), value.clone());
+        }
+        let points = points(registry, text, &scenario, &file.vary)?;
+        let mut claims = Vec::new();
+        for (id, recorded) in &there.claims {
+            let at_id = |message: String| FileError::new(text, id.span(), format!("claims: {message}"));
+            let said = file.claim.iter().find(|claim| claim.get_ref().id.get_ref() == id.get_ref());
+            let Some(said) = said else { return Err(at_id(format!("there is no claim `{}`", id.get_ref()))) };
+            if recorded.status != Status::Holds && recorded.why.trim().is_empty() {
+                let message = "a claim that does not hold or is not testable says `why`, from evidence";
+                return Err(at_id(message.to_owned()));
+            }
+            let of_here = self.claims.iter().find(|claim| claim.id == *id.get_ref()).cloned();
+            let claim = match of_here {
+                // What it measures there is nothing.
+                Some(claim) if recorded.status == Status::NotTestable => Claim { expression: None, ..claim },
+                _ => claim(text, said, &points)?,
+            };
+            claims.push(Claim { status: recorded.status, why: recorded.why.clone(), ..claim });
+        }
+        // In the order of the file.
+        claims.sort_by_key(|claim| self.claims.iter().position(|one| one.id == claim.id));
+        let choices = self.choices.iter().chain(&there.choices).cloned().collect();
+        let plots = plots(text, file, &points)?;
+        Ok(Self { fast: false, choices, claims, plots, points, habitat, ..self.clone() })
     }
 
     /// `PAPER/FIGURE`.
     pub fn name(&self) -> String {
         format!("{}/{}", self.paper, self.id)
+    }
+
+    /// A scenario that is run for the figure, if any is.
+    pub fn a_scenario(&self) -> Option<&firstflight_scenario::Scenario> {
+        self.points.all.iter().find_map(|point| Some(&point.run.as_ref()?.0))
     }
 
     /// Every expression of the figure.

@@ -37,6 +37,28 @@ pub(crate) struct FigureFile {
     pub(crate) plot: OneOrMore<PlotFile>,
     #[serde(default)]
     pub(crate) claim: Vec<Spanned<ClaimFile>>,
+    #[serde(default)]
+    pub(crate) habitat: BTreeMap<Spanned<String>, HabitatFile>,
+}
+
+/// What a figure is in a habitat besides the simulator.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct HabitatFile {
+    #[serde(default)]
+    pub(crate) choices: Vec<String>,
+    #[serde(default)]
+    pub(crate) scenario: Keys,
+    pub(crate) claims: BTreeMap<Spanned<String>, ThereFile>,
+}
+
+/// What is recorded of a claim there.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ThereFile {
+    pub(crate) status: Status,
+    #[serde(default)]
+    pub(crate) why: String,
 }
 
 /// A plot of a figure.

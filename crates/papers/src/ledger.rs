@@ -95,6 +95,13 @@ impl Ledger {
         Ok(Self { figures, rows: table(rows::FILE, embedded_text(rows::FILE).unwrap_or_default())? })
     }
 
+    /// The figures that have another habitat, one of [`HABITATS`](crate::HABITATS), as they are there.
+    #[must_use]
+    pub fn in_habitat(&self, habitat: &str) -> Self {
+        let there = |figure: &Figure| figure.elsewhere.iter().find(|there| there.habitat == habitat).cloned();
+        Self { figures: self.figures.iter().filter_map(there).collect(), rows: self.rows.clone() }
+    }
+
     /// The ledger of a folder: `PAPER/FIGURE.toml`, and `rows.toml` if there is one.
     ///
     /// # Errors

@@ -31,10 +31,10 @@ mod value;
 mod words;
 
 pub use expectation::Expectation;
-pub use figure::{Claim, Figure};
+pub use figure::{Claim, Figure, HABITATS, SIMULATOR};
 pub use ledger::{Ledger, LedgerError, PAPERS, UnknownId, paper_title};
 pub use page::page;
-pub use result::{CheckError, ClaimResult, FigureResult, HABITAT, check};
+pub use result::{CheckError, ClaimResult, FigureResult, check};
 pub use rows::Row;
-pub use runs::{RunsError, Settings};
+pub use runs::{Habitat, RunsError, Settings};
 pub use words::{Kind, OverRuns, Setup, Source, Status};

@@ -1,11 +1,13 @@
 //! What a figure runs: a scenario, and the axes along which it varies.
 
+use std::collections::BTreeMap;
+
 use firstflight::registry::Registry;
 use firstflight_measure::PROBE;
 use firstflight_scenario::{ByName, FileError, Scenario, SchemeChoice, keys, over_restarts, suggest};
 use toml::{Spanned, Table, Value};
 
-use crate::file::{FigureFile, Keys};
+use crate::file::Keys;
 use crate::quantity;
 
 /// The axes of a figure, and what is run at each combination of their values.
@@ -117,11 +119,16 @@ impl Points {
 }
 
 /// Reads the axes, and makes the scenario of each combination.
-pub(crate) fn points(registry: Registry, text: &str, file: &FigureFile) -> Result<Points, FileError> {
+pub(crate) fn points(
+    registry: Registry,
+    text: &str,
+    scenario: &Keys,
+    vary: &BTreeMap<Spanned<String>, Spanned<Vec<Spanned<Value>>>>,
+) -> Result<Points, FileError> {
     const MOST: usize = 10_000;
-    let mut vary: Vec<_> = file.vary.iter().collect();
+    let mut vary: Vec<_> = vary.iter().collect();
     vary.sort_by_key(|(key, _)| key.span().start);
-    let reader = Reader { registry, text, scenario: &file.scenario };
+    let reader = Reader { registry, text, scenario };
     let axes: Vec<Axis> =
         vary.into_iter().map(|(key, values)| reader.axis(key, values)).collect::<Result<_, _>>()?;
     let count = axes.iter().map(|axis| axis.values.len()).fold(1usize, usize::saturating_mul);
@@ -143,10 +150,10 @@ pub(crate) fn points(registry: Registry, text: &str, file: &FigureFile) -> Resul
             })
             .collect();
         places.reverse();
-        let run = if file.scenario.is_empty() { None } else { Some(reader.point(&axes, &places)?) };
+        let run = if scenario.is_empty() { None } else { Some(reader.point(&axes, &places)?) };
         all.push(Point { places, run });
     }
-    let is_scripted = file.scenario.keys().any(|key| key.get_ref() == SCRIPT);
+    let is_scripted = scenario.keys().any(|key| key.get_ref() == SCRIPT);
     let points = Points { axes, is_scripted, all };
     let mut kinds = points
         .all

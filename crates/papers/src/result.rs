@@ -9,9 +9,6 @@ use crate::figure::{Claim, Figure};
 use crate::runs::{Outcomes, RunsError, Settings, run};
 use crate::words::{OverRuns, Status};
 
-/// The habitat of these results.
-pub const HABITAT: &str = "simulator";
-
 /// Why figures could not be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
@@ -91,7 +88,7 @@ fn claim_result(figure: &Figure, claim: &Claim, outcomes: &Outcomes) -> Result<C
         ci95: None,
         status: Status::NotTestable,
         why: claim.why.clone(),
-        habitat: HABITAT.to_owned(),
+        habitat: figure.habitat.to_owned(),
     };
     let (Some(expression), Some(expected)) = (&claim.expression, claim.expected) else { return Ok(result) };
     let seeds =

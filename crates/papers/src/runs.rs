@@ -25,11 +25,29 @@ pub struct Settings<'a> {
     pub progress: &'a (dyn Fn(u64, u64, &str) + Sync),
     /// Whether the user has interrupted: no more runs begin.
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
+    /// Where the figures are run, one run at a time; `None` is the simulator.
+    pub habitat: Option<&'a dyn Habitat>,
+}
+
+/// A habitat besides the simulator.
+pub trait Habitat: Sync {
+    /// The rows of one run of each scheme with the scenario's seed, or of one probing if the scenario has one. `record` hears the
+    /// recording of each scheme, whose label it sets.
+    ///
+    /// # Errors
+    /// Why there are none, in a line.
+    fn rows(
+        &self,
+        scenario: &Scenario,
+        choices: &[SchemeChoice],
+        record: &dyn Fn(&Recording),
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Vec<Record>, String>;
 }
 
 impl Default for Settings<'_> {
     fn default() -> Self {
-        Self { jobs: None, progress: &|_, _, _| {}, interrupted: &|| false }
+        Self { jobs: None, progress: &|_, _, _| {}, interrupted: &|| false, habitat: None }
     }
 }
 
@@ -43,6 +61,14 @@ pub enum RunsError {
         figure: String,
         /// What is wrong.
         error: Box<RunError>,
+    },
+    /// A run elsewhere that could not be made.
+    #[error("{figure}: {why}")]
+    Elsewhere {
+        /// The figure.
+        figure: String,
+        /// What is wrong.
+        why: String,
     },
     /// Rows that cannot be read.
     #[error(transparent)]
@@ -71,8 +97,11 @@ pub(crate) struct Outcome {
     /// The names of the columns that flows have.
     pub(crate) flow_columns: BTreeSet<String>,
     /// Values over time.
-    pub(crate) series: BTreeMap<SeriesKey, Vec<(f64, f64)>>,
+    pub(crate) series: AllSeries,
 }
+
+/// Values over time.
+type AllSeries = BTreeMap<SeriesKey, Vec<(f64, f64)>>;
 
 /// The results of a figure: of each point, those of each seed.
 pub(crate) type Outcomes = Vec<Vec<Arc<Outcome>>>;
@@ -159,6 +188,8 @@ fn need(figure: &Figure) -> Need {
 fn all(tasks: &[Task], settings: &Settings<'_>) -> Result<Vec<Arc<Outcome>>, RunsError> {
     let jobs =
         settings.jobs.or_else(|| thread::available_parallelism().ok().map(NonZeroUsize::get)).unwrap_or(1);
+    // Real packets are late beside others.
+    let jobs = if settings.habitat.is_some() { 1 } else { jobs };
     let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
     let total = tasks.len() as u64;
     let failed = AtomicBool::new(false);
@@ -192,19 +223,16 @@ fn all(tasks: &[Task], settings: &Settings<'_>) -> Result<Vec<Arc<Outcome>>, Run
 impl Task {
     fn run(&self, settings: &Settings<'_>) -> Result<Outcome, RunsError> {
         let interrupted = || (settings.interrupted)();
+        if let Some(habitat) = settings.habitat {
+            return self.run_in(habitat, &interrupted);
+        }
         let fail = |error: RunError| match error {
             RunError::Interrupted => RunsError::Interrupted,
             error => RunsError::Run { figure: self.figure.clone(), error: Box::new(error) },
         };
         let series = Mutex::new(BTreeMap::new());
         let record = |label: &str, population: &str, recording: &Recording| {
-            for (name, slot) in &self.need.series {
-                let Some(one) = SERIES.iter().find(|one| one.name == name) else { continue };
-                let key = (label.to_owned(), population.to_owned(), name.clone(), *slot);
-                let mut series = series.lock().unwrap_or_else(PoisonError::into_inner);
-                // Of several flows with one label the first one counts.
-                series.entry(key).or_insert_with(|| (one.of)(recording, *slot));
-            }
+            self.record(label, population, recording, &series);
         };
         if self.scenario.population.is_some() {
             let record_flow = |flow: PopulationFlow<'_>, recording: Recording| {
@@ -257,6 +285,27 @@ impl Task {
         let rows: Vec<_> = results.iter().flat_map(|result| &result.rows).collect();
         let rows = records(&rows)?;
         Ok(Outcome { rows, series: taken(series), ..Outcome::default() })
+    }
+
+    fn run_in(&self, habitat: &dyn Habitat, interrupted: &dyn Fn() -> bool) -> Result<Outcome, RunsError> {
+        let series = Mutex::new(BTreeMap::new());
+        let record = |recording: &Recording| self.record(&recording.label, "", recording, &series);
+        let rows = habitat.rows(&self.scenario, &self.choices, &record, interrupted);
+        if interrupted() {
+            return Err(RunsError::Interrupted);
+        }
+        let rows = rows.map_err(|why| RunsError::Elsewhere { figure: self.figure.clone(), why })?;
+        Ok(Outcome { rows, series: taken(series), ..Outcome::default() })
+    }
+
+    /// Keeps what is to be known of a recording. Of several flows with one label the first one counts.
+    fn record(&self, label: &str, population: &str, recording: &Recording, series: &Mutex<AllSeries>) {
+        for (name, slot) in &self.need.series {
+            let Some(one) = SERIES.iter().find(|one| one.name == name) else { continue };
+            let key = (label.to_owned(), population.to_owned(), name.clone(), *slot);
+            let mut series = series.lock().unwrap_or_else(PoisonError::into_inner);
+            series.entry(key).or_insert_with(|| (one.of)(recording, *slot));
+        }
     }
 }
 

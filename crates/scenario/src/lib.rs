@@ -55,6 +55,7 @@ pub use choice::{
     ChoiceError, OFFERS, SAVED_RTT, SAVED_WINDOW, SchemeChoice, all_schemes, is_named, show_choices,
 };
 pub use controller::{ControllerError, controller, sender_config};
+pub use cross::Cross;
 pub use file::{FileError, FlowPlace, ScenarioFile, scalar, schemes};
 pub use header::{HeaderError, host_judges_growth, trace_header};
 pub use host_cpu::HostCpu;

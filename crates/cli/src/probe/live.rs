@@ -95,8 +95,11 @@ pub(super) fn from_options(
         if super::is_refused(name) {
             return of_flows(&option, arguments);
         }
-        Failure::usage(format!("{option}: it is of simulated paths, and the path to {} is there", printable(peer)))
-            .at(place)
+        Failure::usage(format!(
+            "{option}: it is of simulated paths, and the path to {} is there",
+            printable(peer)
+        ))
+        .at(place)
     };
     let is_taken = |name: &str| ["probe", "packet", "runs"].contains(&name);
     if let Some((name, _)) = given().find(|(name, _)| !is_taken(name)) {
@@ -130,7 +133,8 @@ pub(super) fn from_options(
     reading::set(&mut options, said.chain(unsaid), arguments)?;
     let scenario = reading::resolve(&options, arguments)?;
     let Some(choice) = scenario.probe else { return Err(Failure::usage("--probe: no trains")) };
-    let style = to.table.style(if runs.each_train { Rows::Trains } else { Rows::Probings }, &[], arguments)?;
+    let style =
+        to.table.style(if runs.each_train { Rows::Trains } else { Rows::Probings }, &[], arguments)?;
     to.check(&[], &[], arguments)?;
     if let Some(path) = &to.figure {
         check_writable(path).map_err(|error| Failure::usage(format!("--figure: {error}")))?;
@@ -261,7 +265,8 @@ impl<'a> Shown<'a> {
             By::Acks => "its ACKs",
         };
         let (packets, wire) = (first.setting.packets, first.setting.wire.get());
-        let rtt = least_rtt(self.all).map_or_else(String::new, |rtt| format!("; least round trip {}", seconds(rtt)));
+        let rtt = least_rtt(self.all)
+            .map_or_else(String::new, |rtt| format!("; least round trip {}", seconds(rtt)));
         format!("The path to {} by {who}: trains of {packets} packets of {wire} bytes{rtt}", self.peer)
     }
 
@@ -278,14 +283,12 @@ impl<'a> Shown<'a> {
         let Some((least, ptr, most, found)) = middle(|row| row.ptr_bps) else {
             return format!("No train arrived as it left: there is no estimate.{capacity}");
         };
-        let bounds = if let [row] = rows.as_slice() {
-            row.low_bps.zip(row.high_bps)
-        } else {
-            Some((least, most))
-        };
-        let igi = middle(|row| row.igi_bps).map_or_else(String::new, |(_, bps, ..)| format!(", IGI {}", rate(bps)));
-        let between =
-            bounds.map_or_else(String::new, |(low, high)| format!("; between {} and {}", rate(low), rate(high)));
+        let bounds =
+            if let [row] = rows.as_slice() { row.low_bps.zip(row.high_bps) } else { Some((least, most)) };
+        let igi =
+            middle(|row| row.igi_bps).map_or_else(String::new, |(_, bps, ..)| format!(", IGI {}", rate(bps)));
+        let between = bounds
+            .map_or_else(String::new, |(low, high)| format!("; between {} and {}", rate(low), rate(high)));
         match rows.len() {
             1 => format!("Available: PTR says {}{igi}{between}.{capacity}", rate(ptr)),
             all => format!(

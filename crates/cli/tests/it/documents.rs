@@ -79,7 +79,9 @@ fn every_example_of_the_help_runs() {
             // What runs on a real path needs rights that a test may not have; `tests/emulate` runs it.
             let is_real = line.starts_with("emulate") || line.starts_with("kernel");
             // A server goes on until it is interrupted, and its clients need it; `transfer.rs` and `probe.rs` run them.
-            let is_of_two = ["serve", "get", "send", "receive", "reflect", "probe 127"].iter().any(|one| line.starts_with(one));
+            let is_of_two = ["serve", "get", "send", "receive", "reflect", "probe 127"]
+                .iter()
+                .any(|one| line.starts_with(one));
             if is_real || is_of_two || line.starts_with("compare") && !line.contains("--habitats") {
                 continue;
             }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use firstflight_emulate::{B, Tape};
 use firstflight_live::{Listener, Options, Stream};
+use firstflight_measure::Evidence;
 use firstflight_scenario::Scenario;
 use firstflight_scenario::keys::{Heading, key};
 
@@ -130,6 +131,20 @@ pub(super) fn figures(
     scenario: &Scenario,
     trace: impl BufRead,
 ) -> Result<Option<Figures>, String> {
+    let Some(evidence) = whole_evidence(tape, scenario, trace)? else { return Ok(None) };
+    let figures = Figures::new(&evidence, scenario, equal::segment(u64::from(scenario.mss)));
+    // The endpoint counts rates without UDP's header.
+    let packet = f64::from(scenario.packet());
+    let exit_rate_bps = figures.exit_rate_bps.map(|rate| rate * packet / (packet - 8.0));
+    Ok(Some(Figures { exit_rate_bps, ..figures }))
+}
+
+/// The evidence of a run, likewise.
+pub(super) fn whole_evidence(
+    tape: &Tape,
+    scenario: &Scenario,
+    trace: impl BufRead,
+) -> Result<Option<Evidence>, String> {
     let mss = equal::segment(u64::from(scenario.mss));
     let size = equal::transfer(size(scenario), u64::from(scenario.mss));
     let own = u16::try_from(mss).unwrap_or(u16::MAX);
@@ -144,9 +159,5 @@ pub(super) fn figures(
         return Ok(None);
     }
     heard.add_to(&mut evidence);
-    let figures = Figures::new(&evidence, scenario, mss);
-    // The endpoint counts rates without UDP's header.
-    let packet = f64::from(scenario.packet());
-    let exit_rate_bps = figures.exit_rate_bps.map(|rate| rate * packet / (packet - 8.0));
-    Ok(Some(Figures { exit_rate_bps, ..figures }))
+    Ok(Some(evidence))
 }

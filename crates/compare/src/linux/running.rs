@@ -9,17 +9,19 @@ use std::time::Duration;
 
 use firstflight::Span;
 use firstflight_emulate::linux::{Done, Ended, Ending, INSIDE, Job, RunError, Timing, run as run_job};
-use firstflight_emulate::{Path, Side};
+use firstflight_emulate::{Path, Side, Tape};
+use firstflight_measure::Evidence;
 use firstflight_scenario::Scenario;
 use rustix::fs::{MemfdFlags, memfd_create};
+use serde_json::{Map, Value};
 use thread_priority::{
     RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy, set_thread_priority_and_policy,
     thread_native_id,
 };
 
 use super::words::{OUT_OF_TIME, start};
-use super::{kernel, live};
-use crate::cell::{Cell, CompareError, Taken};
+use super::{kernel, live, probing};
+use crate::cell::{Cell, CompareError, Real, Taken};
 use crate::habitat::Runs;
 
 /// If this process was started as the program at an end of a compared path, is that and gives its exit code. `arguments` are
@@ -34,6 +36,8 @@ pub fn inside(arguments: &[OsString]) -> Option<ExitCode> {
         live::RECEIVER => live::receive,
         kernel::SENDER => kernel::send,
         kernel::RECEIVER => kernel::receive,
+        probing::SENDER => probing::send,
+        probing::RECEIVER => probing::reflect,
         _ => return None,
     };
     take_priority();
@@ -87,30 +91,65 @@ pub(crate) fn run(cell: &Cell<'_>, seed: u64, interrupted: &dyn Fn() -> bool) ->
     let scenario = Scenario { seed, ..cell.scenario.clone() };
     let is_kernel = matches!(cell.habitat.runs, Runs::Kernel | Runs::Bpf);
     let commands = if is_kernel { kernel::commands(cell) } else { live::commands(cell) };
-    let (told, done) = emulate(&scenario, commands, start(&scenario) + scenario.limit + GRACE, interrupted)?;
-    let failed = |why: String| CompareError::End {
-        scheme: cell.choice.name().to_owned(),
-        habitat: cell.habitat.name,
-        why,
-    };
-    let done = done.map_err(|error| refused(error, cell.choice.name(), cell.habitat.name))?;
+    let names = (cell.choice.name(), cell.habitat.name);
+    let taken = taken(&scenario, commands, names, interrupted, |tape, told| {
+        if is_kernel {
+            kernel::figures(tape, &scenario).map(Some)
+        } else {
+            live::figures(tape, &scenario, BufReader::new(told))
+        }
+    })?;
+    Ok(match taken {
+        Real::Ran(figures) => Taken::Figures(Box::new(figures)),
+        Real::Void => Taken::Void,
+        Real::Interrupted => Taken::Interrupted,
+    })
+}
+
+/// The evidence of a run of a scheme on sockets.
+pub(crate) fn on_sockets(
+    cell: &Cell<'_>,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Real<Evidence>, CompareError> {
+    let scenario = cell.scenario;
+    let names = (cell.choice.name(), cell.habitat.name);
+    taken(scenario, live::commands(cell), names, interrupted, |tape, told| {
+        live::whole_evidence(tape, scenario, BufReader::new(told))
+    })
+}
+
+/// The row of a probing from a socket, and nothing of what a real path does not tell.
+pub(crate) fn probed(
+    scenario: &Scenario,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Real<Map<String, Value>>, CompareError> {
+    taken(scenario, probing::commands(scenario), ("the probing", "live"), interrupted, |_, told| {
+        serde_json::from_reader(told).map(Some).map_err(|error| error.to_string())
+    })
+}
+
+/// Runs two commands over the path, and reads off what came of it; a reading of `None` is of ends that were too late.
+fn taken<T>(
+    scenario: &Scenario,
+    commands: [Vec<OsString>; 2],
+    (scheme, habitat): (&str, &'static str),
+    interrupted: &dyn Fn() -> bool,
+    read: impl FnOnce(&Tape, File) -> Result<Option<T>, String>,
+) -> Result<Real<T>, CompareError> {
+    let (told, done) = emulate(scenario, commands, start(scenario) + scenario.limit + GRACE, interrupted)?;
+    let failed = |why: String| CompareError::End { scheme: scheme.to_owned(), habitat, why };
+    let done = done.map_err(|error| refused(error, scheme, habitat))?;
     if done.ending == Ending::Interrupted {
-        return Ok(Taken::Interrupted);
+        return Ok(Real::Interrupted);
     }
     if done.is_void() || done.report.forward.dropped.host + done.report.reverse.dropped.host > 0 {
-        return Ok(Taken::Void);
+        return Ok(Real::Void);
     }
     if let Some(why) = fault(&done) {
         return Err(failed(why));
     }
     let tape = done.tape.ok_or_else(|| failed("the relay kept no packets".to_owned()))?;
-    let figures = if is_kernel {
-        kernel::figures(&tape, &scenario).map(Some)
-    } else {
-        live::figures(&tape, &scenario, BufReader::new(told))
-    };
-    let figures = figures.map_err(failed)?;
-    Ok(figures.map_or(Taken::Void, |figures| Taken::Figures(Box::new(figures))))
+    Ok(read(&tape, told).map_err(failed)?.map_or(Real::Void, Real::Ran))
 }
 
 /// Runs two commands over the path. What they write to their standard output is in memory, and returned.

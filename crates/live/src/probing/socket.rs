@@ -108,8 +108,7 @@ impl Socket {
         };
         let aside: Vec<_> = aside.into_iter().collect();
         let flags = MsgFlags::MSG_DONTWAIT;
-        let _ =
-            sendmsg(self.udp.as_raw_fd(), &[IoSlice::new(bytes)], &aside, flags, received.from.as_ref());
+        let _ = sendmsg(self.udp.as_raw_fd(), &[IoSlice::new(bytes)], &aside, flags, received.from.as_ref());
     }
 
     /// Takes a datagram, if one is there.

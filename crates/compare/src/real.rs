@@ -1,0 +1,111 @@
+//! Single runs on real packets over an emulated path, for whoever has rows of them to fill.
+
+use firstflight::{Bytes, Span};
+use firstflight_measure::Evidence;
+use firstflight_scenario::{Goal, Scenario, SchemeChoice};
+use serde_json::{Map, Value};
+
+use crate::cell::{Cell, CompareError, Real, limit};
+use crate::habitat::{HABITATS, Runs};
+use crate::subject::Subject;
+
+/// How often a void run is repeated.
+const REPETITIONS: u32 = 8;
+
+/// The evidence of a scheme on UDP sockets over the scenario's path, with its seed. Segments are shorter by UDP's header than the
+/// scenario's, so that packets are as long and as many.
+///
+/// # Errors
+/// A path that is none for real packets, a scheme that the host on sockets cannot run, what the system refuses.
+pub fn on_sockets(
+    scenario: &Scenario,
+    choice: &SchemeChoice,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Real<Evidence>, CompareError> {
+    let scenario = endless(scenario);
+    let own = scenario.for_scheme(choice).stack;
+    let habitat = HABITATS.iter().find(|habitat| habitat.runs == Runs::Live && habitat.stack == own);
+    let Some(habitat) = habitat else { return Err(CompareError::Stack(choice.to_string())) };
+    let subject = Subject { choice: choice.clone(), congestion_control: None, is_asked: true };
+    let cell = Cell {
+        subject: &subject,
+        habitat: *habitat,
+        scenario: &scenario,
+        choice: choice.clone(),
+        runs: Vec::new(),
+        repeated: 0,
+        void: 0,
+        loaded: None,
+    };
+    let end =
+        |why: String| CompareError::End { scheme: choice.name().to_owned(), habitat: habitat.name, why };
+    if scenario.rounds.is_some() || scenario.population.is_some() || scenario.app.is_some() {
+        return Err(end("one transfer runs there, whose data is there from the beginning".to_owned()));
+    }
+    #[cfg(target_os = "linux")]
+    {
+        crate::linux::refusal(&cell).map_or(Ok(()), |why| Err(end(why)))?;
+        repeated(|| crate::linux::on_sockets(&cell, interrupted))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (cell, interrupted);
+        Err(end(ELSEWHERE.to_owned()))
+    }
+}
+
+/// A probing of the scenario's path from a UDP socket, with its seed: the fields of a row, without the truth, the seed and the hash.
+///
+/// # Errors
+/// As [`on_sockets`].
+pub fn probed(
+    scenario: &Scenario,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Real<Map<String, Value>>, CompareError> {
+    #[cfg(target_os = "linux")]
+    return repeated(|| crate::linux::probed(scenario, interrupted));
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (scenario, interrupted);
+        Err(CompareError::Refused(ELSEWHERE.to_owned()))
+    }
+}
+
+/// Finds out whether the system lets real packets be emulated.
+///
+/// # Errors
+/// What the system refuses.
+pub fn is_possible(scenario: &Scenario) -> Result<(), CompareError> {
+    #[cfg(target_os = "linux")]
+    return crate::linux::probe(scenario);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = scenario;
+        Err(CompareError::Refused(ELSEWHERE.to_owned()))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+const ELSEWHERE: &str = "real packets are emulated on Linux only";
+
+/// Repeats a run that is void.
+fn repeated<T>(run: impl Fn() -> Result<Real<T>, CompareError>) -> Result<Real<T>, CompareError> {
+    for _ in 0..REPETITIONS {
+        match run()? {
+            Real::Void => {}
+            done => return Ok(done),
+        }
+    }
+    run()
+}
+
+/// A run that lasts a time has more data than the path carries in it.
+fn endless(scenario: &Scenario) -> Scenario {
+    match scenario.goal {
+        Goal::Size(_) => Scenario { limit: limit(scenario), ..scenario.clone() },
+        Goal::Duration(span) => {
+            let size = Bytes::new(scenario.rate.over(span + Span::from_secs(1)).get() * 2);
+            Scenario { goal: Goal::Size(size), limit: span, ..scenario.clone() }
+        }
+    }
+}
