@@ -34,6 +34,7 @@ bench-live:
 	bash bench/sockets
 	cargo build --release --locked -p own-scheme
 	python3 bench/killed.py target/release/own-scheme
+	python3 bench/probe.py target/release/firstflight
 
 kernel:
 	bash .ci/tools kernel

@@ -53,6 +53,12 @@ impl Heard {
         evidence.trains = self.trains;
     }
 
+    /// When it was heard that the stream is acknowledged up to where, by the clock by which the first data packet left at `there`.
+    pub(crate) fn acks_since(&self, there: u64) -> Vec<(u64, u64)> {
+        let first = self.first_sent.unwrap_or(0);
+        self.acks.iter().map(|(at, una)| ((there + at).saturating_sub(first), *una)).collect()
+    }
+
     pub(crate) fn take(&mut self, told: &TraceRecord) {
         let at = told.path.now.nanos();
         match (told.path.recovering, self.recoveries.last_mut()) {

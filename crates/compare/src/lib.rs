@@ -21,6 +21,7 @@ mod late;
 #[cfg(target_os = "linux")]
 mod linux;
 pub mod real;
+mod replies;
 mod row;
 mod subject;
 mod told;

@@ -39,8 +39,9 @@ pub fn on_sockets(
     };
     let end =
         |why: String| CompareError::End { scheme: choice.name().to_owned(), habitat: habitat.name, why };
-    if scenario.rounds.is_some() || scenario.population.is_some() || scenario.app.is_some() {
-        return Err(end("one transfer runs there, whose data is there from the beginning".to_owned()));
+    let are_many = scenario.rounds.is_some_and(|rounds| rounds.clients > 1 || rounds.spread.is_some());
+    if are_many || scenario.population.is_some() || scenario.app.is_some() {
+        return Err(end("one connection runs there, whose data is there from the beginning".to_owned()));
     }
     #[cfg(target_os = "linux")]
     {
@@ -102,6 +103,7 @@ fn repeated<T>(run: impl Fn() -> Result<Real<T>, CompareError>) -> Result<Real<T
 /// A run that lasts a time has more data than the path carries in it.
 fn endless(scenario: &Scenario) -> Scenario {
     match scenario.goal {
+        Goal::Size(_) if scenario.rounds.is_some() => scenario.clone(),
         Goal::Size(_) => Scenario { limit: limit(scenario), ..scenario.clone() },
         Goal::Duration(span) => {
             let size = Bytes::new(scenario.rate.over(span + Span::from_secs(1)).get() * 2);

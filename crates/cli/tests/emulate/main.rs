@@ -5,6 +5,7 @@ mod common;
 mod compared;
 mod endings;
 mod machine;
+mod probed;
 mod programs;
 mod replayed;
 mod setting;

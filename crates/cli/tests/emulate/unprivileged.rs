@@ -70,3 +70,22 @@ fn a_comparison_without_rights_says_so_in_one_line_before_anything_runs() {
     assert_eq!(said.lines().count(), 1, "{said}");
     assert!(said.contains("`--habitats sim-rfc,sim-linux`"), "{said}");
 }
+
+#[test]
+fn figures_on_real_packets_are_skipped_by_name_without_rights() {
+    const TEST: &str = "unprivileged::figures_on_real_packets_are_skipped_by_name_without_rights";
+    if !can_run(TEST, &["setpriv", "unshare", "mknod"]) {
+        return;
+    }
+    let command = "paper check past --habitat live";
+    let output = as_nobody("mount -t tmpfs none /dev/net && mknod -m 600 /dev/net/tun c 10 200", command);
+    let said = stderr(&output);
+    if output.status.code() == Some(126) || output.status.code() == Some(127) {
+        println!("skipped emulate::{TEST}: this folder is kept from users");
+        return;
+    }
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "{said}");
+    for figure in ["past/figure-1", "past/table-4"] {
+        assert!(said.contains(&format!("skipped: {figure}: ")), "{said}");
+    }
+}

@@ -12,7 +12,7 @@ use firstflight_scenario::Scenario;
 use firstflight_scenario::keys::{Heading, key};
 
 use super::words::{
-    OUT_OF_TIME, PORT, Words, check_all, command, size, start_word, wait_for_start, write_all,
+    OUT_OF_TIME, PORT, Words, check_all, command, size, start_word, wait_for_start, write_part,
 };
 use crate::cell::Cell;
 use crate::equal;
@@ -20,6 +20,7 @@ use crate::evidence::{Carrier, evidence};
 use crate::figures::Figures;
 use crate::heard::hear;
 use crate::late;
+use crate::replies::replies;
 
 /// The roles in the arguments.
 pub(super) const SENDER: &str = "live-send";
@@ -42,7 +43,10 @@ pub(super) fn settings(cell: &Cell<'_>) -> Vec<String> {
         key(name).is_some_and(|key| matches!(key.heading, Heading::Endpoints | Heading::Schemes))
     };
     let keys = cell.scenario.settings().into_iter().filter(|(name, _)| of_the_ends(name));
+    let rounds = cell.scenario.rounds;
     let own = [
+        format!("rounds={}", rounds.map_or(1, |rounds| rounds.count)),
+        format!("idle={}", rounds.map_or(0, |rounds| rounds.idle.nanos())),
         format!("scheme={}", cell.choice),
         format!("datagram={}", equal::datagram(u64::from(cell.scenario.packet()))),
         format!("size={}", equal::transfer(size(cell.scenario), u64::from(*mss))),
@@ -77,10 +81,22 @@ pub(super) fn send(words: &[OsString]) -> Result<(), String> {
         read_options(&words)?.traces(Arc::new(move |_| Ok(Box::new(out.clone()) as Box<dyn Write + Send>)));
     end_after(Duration::from_nanos(words.number("limit")?) + LATER, told);
     let stream = Stream::connect((B.v4, PORT), &options).map_err(|error| format!("connecting: {error}"))?;
-    write_all(&stream, words.number("size")?)?;
+    let (size, rounds): (u64, u64) = (words.number("size")?, words.number("rounds")?);
+    let idle = Duration::from_nanos(words.number("idle")?);
+    for round in 0..rounds {
+        if round > 0 {
+            while stream.snapshot().una < round * size {
+                std::thread::sleep(LOOK);
+            }
+            std::thread::sleep(idle);
+        }
+        write_part(&stream, round * size, (round + 1) * size)?;
+    }
     stream.finish(None).map_err(|error| error.to_string())
 }
 
+/// How often it is looked whether a reply is acknowledged.
+const LOOK: Duration = Duration::from_millis(1);
 /// How long after the limit the sender ends: nothing of the transfer's life is missed.
 const LATER: Duration = Duration::from_millis(50);
 
@@ -122,7 +138,8 @@ pub(super) fn receive(words: &[OsString]) -> Result<(), String> {
     let words = Words::new(words)?;
     let listener = Listener::bind((B.v4, PORT), &read_options(&words)?).map_err(|error| error.to_string())?;
     let (stream, _) = listener.accept().map_err(|error| error.to_string())?;
-    check_all(&stream, words.number("size")?)
+    let (size, rounds): (u64, u64) = (words.number("size")?, words.number("rounds")?);
+    check_all(&stream, size * rounds)
 }
 
 /// The figures of a run, from its packets and the sender's trace; `None` if an end was too late for the run to count.
@@ -148,7 +165,8 @@ pub(super) fn whole_evidence(
     let mss = equal::segment(u64::from(scenario.mss));
     let size = equal::transfer(size(scenario), u64::from(scenario.mss));
     let own = u16::try_from(mss).unwrap_or(u16::MAX);
-    let mut evidence = evidence(tape, Carrier::Udp, own, size, scenario.limit)
+    let rounds = scenario.rounds.map_or(1, |rounds| rounds.count);
+    let mut evidence = evidence(tape, Carrier::Udp, own, size * u64::from(rounds), scenario.limit)
         .ok_or_else(|| "no connection was opened".to_owned())?;
     let heard = hear(trace).map_err(|error| format!("the sender's trace: {error}"))?;
     let ends = [
@@ -157,6 +175,9 @@ pub(super) fn whole_evidence(
     ];
     if ends.into_iter().any(late::is_void) {
         return Ok(None);
+    }
+    if let (Some(rounds), Some(there)) = (scenario.rounds, evidence.recording.first_data_at) {
+        evidence.replies = replies(&evidence.recording, &heard.acks_since(there), rounds.count, size);
     }
     heard.add_to(&mut evidence);
     Ok(Some(evidence))

@@ -77,8 +77,13 @@ impl<'a> Words<'a> {
 }
 
 /// Writes a stream of `size` bytes, each of which follows from its place.
-pub(super) fn write_all(mut to: impl Write, size: u64) -> Result<(), String> {
-    let (mut buffer, mut at) = (vec![0; 64 << 10], 0);
+pub(super) fn write_all(to: impl Write, size: u64) -> Result<(), String> {
+    write_part(to, 0, size)
+}
+
+/// Writes the part of the stream from `at` to `size`.
+pub(super) fn write_part(mut to: impl Write, mut at: u64, size: u64) -> Result<(), String> {
+    let mut buffer = vec![0; 64 << 10];
     while at < size {
         let left = usize::try_from(size - at).unwrap_or(usize::MAX);
         let piece = &mut buffer[..left.min(64 << 10)];

@@ -2,8 +2,10 @@
 
 use firstflight::registry::Registry;
 use firstflight_lab::{How, race};
-use firstflight_papers::{ClaimResult, Ledger, Settings, Status, check};
-use firstflight_scenario::{Scenario, parse_choices, parse_file};
+use firstflight_measure::Recording;
+use firstflight_papers::{ClaimResult, Habitat, Ledger, Settings, Status, check};
+use firstflight_report::Record;
+use firstflight_scenario::{Scenario, SchemeChoice, parse_choices, parse_file};
 use serde_json::Value;
 
 use crate::faults::Folder;
@@ -233,4 +235,60 @@ fn an_undefined_value_is_never_as_expected_and_an_interrupt_checks_nothing() {
     let settings = Settings { interrupted: &|| true, ..Settings::default() };
     let figures: Vec<_> = ledger.figures.iter().collect();
     assert!(check(&figures, &settings).expect_err("interrupted").to_string().contains("interrupted"));
+}
+
+/// A habitat in which every scheme is as fast as the path.
+struct Moon;
+
+impl Habitat for Moon {
+    fn rows(
+        &self,
+        scenario: &Scenario,
+        choices: &[SchemeChoice],
+        record: &dyn Fn(&Recording),
+        _: &dyn Fn() -> bool,
+    ) -> Result<Vec<Record>, String> {
+        let row = |choice: &SchemeChoice| {
+            record(&Recording {
+                label: choice.name().to_owned(),
+                delivered: vec![(1_000_000_000, 42)],
+                ..Recording::default()
+            });
+            let fields = [
+                ("scheme", Value::from(choice.name())),
+                ("throughput_bps", scenario.rate.bps().into()),
+                ("seed", scenario.seed.into()),
+            ];
+            fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+        };
+        Ok(choices.iter().map(row).collect())
+    }
+}
+
+#[test]
+fn a_figure_in_another_habitat_has_its_keys_its_rows_and_its_own_record() {
+    let text = "title = 't'\nsection = '1'\nfigure = 'f'\nsetup = 'ns-2'\nchoices = ['here']
+[scenario]\nrate = '5mbit'\nsize = '20p'\nschemes = ['slow-start:as=sack', 'paced:as=past']
+[[claim]]\nid = 'a'\nsays = 's'\nsource = 'text'\nmeasured = 'throughput_bps[past]'\nexpected = '>= 8mbit'\ntolerance = 'n'\nstatus = 'does_not_hold'\nwhy = 'slow'
+[[claim]]\nid = 'b'\nsays = 's'\nsource = 'text'\nmeasured = 'max(series.delivered_bytes[sack])'\nexpected = '= 42 within 0'\ntolerance = 'n'\nstatus = 'does_not_hold'\nwhy = 'more'
+[[claim]]\nid = 'c'\nsays = 's'\nsource = 'text'\nmeasured = 'su_loss[sack]'\nexpected = '> 1'\ntolerance = 'n'\nstatus = 'does_not_hold'\nwhy = 'none'
+[habitat.live]\nchoices = ['there']\nscenario = { rate = '8mbit', runs = 2 }
+[habitat.live.claims]\nb = { status = 'holds' }\na = { status = 'holds' }\nc = { status = 'not_testable', why = 'no air' }\n";
+    let folder = Folder::with("moon", text);
+    let ledger = Ledger::read(Registry::builtin(), &folder.0).unwrap_or_else(|error| panic!("{error}"));
+    assert!(ledger.in_habitat("nowhere").figures.is_empty());
+    let there = ledger.in_habitat("live");
+    let [figure] = there.figures.as_slice() else { panic!("one figure") };
+    assert_eq!((figure.choices.len(), figure.habitat), (2, "live"));
+    let settings = Settings { habitat: Some(&Moon), ..Settings::default() };
+    let claims = check(&[figure], &settings).expect("results").pop().expect("a figure").claims;
+    let told: Vec<_> = claims.iter().map(|claim| (claim.id.as_str(), claim.status)).collect();
+    let wanted = [
+        ("past/figure-1/a", Status::Holds),
+        ("past/figure-1/b", Status::Holds),
+        ("past/figure-1/c", Status::NotTestable),
+    ];
+    assert_eq!(told, wanted);
+    assert_eq!((&claims[0].measured, claims[0].habitat.as_str()), (&Value::from(8e6), "live"));
+    assert_eq!((&claims[2].measured, claims[2].why.as_str()), (&Value::Null, "no air"));
 }

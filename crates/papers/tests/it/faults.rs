@@ -192,6 +192,27 @@ fn a_claim_says_what_it_expects_and_why_it_does_not_hold() {
 }
 
 #[test]
+fn a_habitat_is_known_and_says_what_is_recorded_of_claims_of_the_file() {
+    let with = |name: &str, habitat: &str| {
+        fault(name, &format!("{HEAD}{RUN}{CLAIM}measured = 'su_loss[past]'\n{habitat}"))
+    };
+    for (name, habitat, says) in [
+        ("moon", "[habitat.moon.claims]\na = { status = 'holds' }\n", "there is no `moon`; there is live"),
+        ("claim", "[habitat.live.claims]\nb = { status = 'holds' }\n", "there is no claim `b`"),
+        ("why", "[habitat.live.claims]\na = { status = 'does_not_hold' }\n", "says `why`"),
+        ("key", "[habitat.live]\nscenario = { rat = '1mbit' }\nclaims = {}\n", "`rat`"),
+        (
+            "label",
+            "[habitat.live]\nscenario = { schemes = ['paced'] }\nclaims = { a = { status = 'holds' } }\n",
+            "past",
+        ),
+    ] {
+        let (line, _, message) = with(&format!("habitat-{name}"), habitat);
+        assert!(message.contains(says) && line >= 5, "{name}: {line}: {message}");
+    }
+}
+
+#[test]
 fn a_folder_of_no_paper_is_refused() {
     let folder = Folder::with("folder", &format!("{HEAD}{RUN}"));
     fs::rename(folder.0.join("past"), folder.0.join("pats")).expect("renamed");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use firstflight::registry::Registry;
-use firstflight_papers::{ClaimResult, Figure, Ledger, PAPERS, Settings, check, golden};
+use firstflight_papers::{ClaimResult, Figure, HABITATS, Ledger, PAPERS, Settings, check, golden};
 
 /// The recorded results, by identifier.
 fn recorded() -> BTreeMap<String, ClaimResult> {
@@ -40,5 +40,32 @@ fn the_fast_figures_measure_what_is_recorded() {
     let recorded = recorded();
     for claim in results.into_iter().flat_map(|result| result.claims) {
         assert_eq!(Some(&claim), recorded.get(&claim.id), "{}", claim.id);
+    }
+}
+
+/// Real packets are not sent here: the record says when they were, and on what.
+#[test]
+fn what_other_habitats_measured_is_recorded_with_its_day_and_load_and_the_status_of_the_file() {
+    let ledger = Ledger::embedded(Registry::builtin()).unwrap_or_else(|error| panic!("{error}"));
+    for habitat in HABITATS {
+        let there = ledger.in_habitat(habitat);
+        assert!(!there.figures.is_empty(), "{habitat} has no figure");
+        for (paper, _) in PAPERS {
+            let record = golden::Measured::embedded(habitat, paper).expect("a record");
+            let mut found: BTreeMap<String, ClaimResult> = BTreeMap::new();
+            if let Some(record) = record {
+                assert_eq!((record.habitat.as_str(), record.date.len()), (habitat, "2026-11-26".len()));
+                assert!(record.load.iter().all(|load| *load >= 0.0) && record.cores > 0, "{paper}");
+                found.extend(record.claims.into_iter().map(|claim| (claim.id.clone(), claim)));
+            }
+            for figure in there.figures.iter().filter(|figure| figure.paper == paper) {
+                for claim in &figure.claims {
+                    let id = format!("{}/{}", figure.name(), claim.id);
+                    let claims = found.remove(&id).unwrap_or_else(|| panic!("{id} in {habitat}: {WRITE}"));
+                    assert_eq!((claims.status, claims.habitat.as_str()), (claim.status, habitat), "{id}");
+                }
+            }
+            assert!(found.is_empty(), "{habitat} records what no file has there: {:?}", found.keys());
+        }
     }
 }
