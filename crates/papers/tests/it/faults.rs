@@ -150,7 +150,7 @@ fn the_longest_expressions_are_computed() {
     let folder = Folder::with("longest", &(HEAD.to_owned() + &claims.join("")));
     let ledger = Ledger::read(Registry::builtin(), &folder.0).expect("a ledger");
     let figures: Vec<_> = ledger.figures.iter().collect();
-    let settings = Settings { jobs: Some(1), progress: &|_, _, _| (), interrupted: &|| false };
+    let settings = Settings { jobs: Some(1), progress: &|_, _, _| (), interrupted: &|| false, habitat: None };
     let results = check(&figures, &settings).expect("values");
     let measured: Vec<_> = results[0].claims.iter().map(|claim| claim.measured.as_f64()).collect();
     assert_eq!(measured, [Some(1.0), Some(500.0)]);
