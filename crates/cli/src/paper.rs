@@ -224,7 +224,8 @@ fn check(
         output::print_words(&checked(&asked, &results))?;
     }
     if let Some(folder) = record {
-        write_record(&asked, &results, folder, how.habitat.as_deref().map(|name| (name, machine)))?;
+        let there = how.habitat.as_deref().map(|name| (name, machine));
+        write_record(&asked, &results, folder, there.as_ref())?;
     }
     let mut lost = Vec::new();
     let mut count = 0;
@@ -455,7 +456,7 @@ fn write_record(
     asked: &AskedFor<'_>,
     results: &[FigureResult],
     folder: &Path,
-    habitat: Option<(&str, Machine)>,
+    habitat: Option<&(&str, Machine)>,
 ) -> Result<(), Failure> {
     for (paper, _) in PAPERS {
         let of_paper = asked.figures().zip(results).filter(|(figure, _)| figure.paper == paper);
@@ -464,7 +465,7 @@ fn write_record(
             continue;
         }
         let path = record_file(folder, paper);
-        let text = match &habitat {
+        let text = match habitat {
             None => golden::text(&claims),
             Some((name, machine)) => machine.measured(name, claims).text(),
         };

@@ -112,7 +112,8 @@ impl Acks {
     /// The place in a train of a packet that begins so far behind the first byte.
     pub(super) fn place(&self, train: &Train, offset: u32) -> Option<u16> {
         let slots = self.slots();
-        let slot = Some(offset / self.step()).filter(|slot| *slot < slots && offset % self.step() == 0)?;
+        let slot =
+            Some(offset / self.step()).filter(|slot| *slot < slots && offset.is_multiple_of(self.step()))?;
         let place = (slot + slots - self.first_slot(train)) % slots;
         u16::try_from(place).ok().filter(|place| *place < train.packets)
     }

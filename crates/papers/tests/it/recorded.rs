@@ -61,7 +61,8 @@ fn what_other_habitats_measured_is_recorded_with_its_day_and_load_and_the_status
             for figure in there.figures.iter().filter(|figure| figure.paper == paper) {
                 for claim in &figure.claims {
                     let id = format!("{}/{}", figure.name(), claim.id);
-                    let claims = found.remove(&id).unwrap_or_else(|| panic!("{id} is not in golden/papers/{habitat}"));
+                    let claims =
+                        found.remove(&id).unwrap_or_else(|| panic!("{id} is not in golden/papers/{habitat}"));
                     assert_eq!((claims.status, claims.habitat.as_str()), (claim.status, habitat), "{id}");
                 }
             }
