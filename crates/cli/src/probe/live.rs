@@ -276,7 +276,9 @@ impl<'a> Shown<'a> {
         let middle = |of: fn(&firstflight_measure::ProbeRow) -> Option<f64>| {
             let mut values: Vec<f64> = rows.iter().filter_map(of).collect();
             values.sort_by(f64::total_cmp);
-            Some((*values.first()?, *values.get(values.len() / 2)?, *values.last()?, values.len()))
+            let half = values.len() / 2;
+            let (low, high) = (*values.get(values.len().checked_sub(1)? / 2)?, *values.get(half)?);
+            Some((*values.first()?, f64::midpoint(low, high), *values.last()?, values.len()))
         };
         let capacity = middle(|row| row.capacity_bps)
             .map_or_else(String::new, |(_, bps, ..)| format!(" The narrowest link carries {}.", rate(bps)));

@@ -27,7 +27,9 @@ fn reflected(address: SocketAddr, probing: &Probing) -> (Result<Probed, ProbingE
     let (peer, done, greeted) = (reflector.local_addr(), AtomicBool::new(false), AtomicU32::new(0));
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let greeting = |_| drop(greeted.fetch_add(1, Ordering::Relaxed));
+            let greeting = |_| {
+                greeted.fetch_add(1, Ordering::Relaxed);
+            };
             reflector.run(&|| done.load(Ordering::Relaxed), &greeting);
         });
         let found = probe(peer, probing, &|| false);
