@@ -91,7 +91,7 @@ impl Far {
             .expect("the command runs");
         let mut line = String::new();
         BufReader::new(child.stderr.take().expect("a pipe")).read_line(&mut line).expect("a line");
-        Self { child, address: line.trim().to_owned() }
+        Self { child, address: line.trim().rsplit(' ').next().unwrap_or_default().to_owned() }
     }
 }
 
