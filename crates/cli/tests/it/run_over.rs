@@ -92,7 +92,6 @@ fn options_that_make_no_sense_over_a_file_are_refused_in_one_line() {
         (&flows, &["--rounds", "3"][..], "`--flows none` takes it away"),
         (&flows, &["--ack-aggregation", "5ms"], "--ack-aggregation: it and flows exclude each other"),
         (&flows, &["--topology", "single"], "flows run between hosts"),
-        (&flows, &["--report", "r.html"], "--report: it is of one measured flow"),
         (&rounds, &["--duration", "5s"], "`--rounds none` takes it away"),
         (&rounds, &["--flows", "5", "--topology", "dumbbell:hosts=4"], "`--rounds none` takes it away"),
         (&rounds, &["--each-flow"], "--each-flow: one flow is measured"),
