@@ -279,6 +279,12 @@ pub(crate) struct Sweep {
     /// Print the command that races the path of this index, and race nothing.
     #[arg(long, value_name = "PATH", conflicts_with_all = ["out", "shard", "jobs"], allow_hyphen_values = true)]
     pub(crate) show: Option<String>,
+    /// Print the numbers of the parts that are not whole in DIR, a line each, and race nothing.
+    #[arg(long, conflicts_with_all = ["show", "jobs", "slurm"])]
+    pub(crate) missing: bool,
+    /// Print a script for Slurm's `sbatch` that races the sweep in N tasks, each with `--jobs` processors [1], and race nothing.
+    #[arg(long, value_name = "N", conflicts_with_all = ["show", "shard"], allow_hyphen_values = true)]
+    pub(crate) slurm: Option<String>,
 }
 
 #[derive(Args, Debug)]

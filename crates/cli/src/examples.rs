@@ -81,6 +81,10 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
                 "firstflight sweep scenarios/grid.toml --out grid --shard 1/100",
                 "A hundredth of it; the same command goes on where it stopped.",
             ),
+            (
+                "firstflight sweep scenarios/grid.toml --out grid --slurm 500",
+                "A script that races it as 500 tasks of Slurm.",
+            ),
         ],
     ),
     (

@@ -1,7 +1,9 @@
 //! `firstflight sweep`: the parts of a sweep that are missing in a folder.
 
 pub(crate) mod folder;
+mod slurm;
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -20,6 +22,9 @@ use crate::progress::Progress;
 use crate::reading;
 use crate::targets::is_same;
 
+/// The most shards that a sweep is cut into.
+const MOST_SHARDS: u64 = 1_000_000;
+
 /// Races the parts of the shard that are not there yet.
 pub(crate) fn sweep(command: &Command, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     let sweep = read(registry, &command.file)?;
@@ -27,8 +32,8 @@ pub(crate) fn sweep(command: &Command, registry: Registry, arguments: &[String])
         return show(&sweep, index, arguments);
     }
     let shard = Shard::parse(command.shard.as_deref(), arguments)?;
-    let jobs = reading::jobs(command.jobs.as_deref(), arguments)?
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let jobs = reading::jobs(command.jobs.as_deref(), arguments)?;
+    let tasks = command.slurm.as_deref().map(|tasks| slurm::tasks(tasks, &sweep, arguments)).transpose()?;
     let name = command.file.display();
     let out = command.out.as_deref().unwrap_or(Path::new(""));
     // A part of that name that is no part would be raced again, and put in its place.
@@ -39,8 +44,19 @@ pub(crate) fn sweep(command: &Command, registry: Registry, arguments: &[String])
         return Err(Failure::usage(message).at(place));
     }
     let folder = Folder::open(out, &sweep, arguments).map_err(|error| error.of(&name))?;
+    if let Some(tasks) = tasks {
+        return output::print(&slurm::script(&sweep, &command.file, out, tasks, jobs.unwrap_or(1))?);
+    }
+    let jobs = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let mine: Vec<u64> = (0..sweep.parts()).filter(|part| shard.has(*part)).collect();
     let missing = folder.missing(&mine)?;
+    if command.missing {
+        return output::print(&missing.iter().fold(String::new(), |mut lines, part| {
+            // Writing into a string cannot fail.
+            let _ = writeln!(lines, "{part}");
+            lines
+        }));
+    }
 
     let interrupt = Interrupt::listen();
     #[expect(clippy::disallowed_methods, reason = "the summary says how long it took")]
@@ -115,7 +131,7 @@ struct Shard {
 impl Shard {
     fn parse(text: Option<&str>, arguments: &[String]) -> Result<Self, Failure> {
         let Some(text) = text else { return Ok(Self { index: 0, of: 1 }) };
-        let number = |text: &str| quantity::count(text).ok().filter(|number| *number <= 1_000_000);
+        let number = |text: &str| quantity::count(text).ok().filter(|number| *number <= MOST_SHARDS);
         let read = text.split_once('/').and_then(|(index, of)| Some((number(index)?, number(of)?)));
         match read {
             Some((index, of)) if index <= of => Ok(Self { index: index - 1, of }),

@@ -70,7 +70,7 @@ pub use probing::ProbeChoice;
 pub use reading::read_text;
 pub use restart::RestartChoice;
 pub use scenario::{
-    Goal, Rounds, Scenario, ScenarioError, ScenarioFault, Writes, fnv_1a, lowest, probability,
+    Goal, Rounds, Scenario, ScenarioError, ScenarioFault, Writes, fnv_1a, lowest, probability, quote,
 };
 pub use windows::Window;
 pub use words::Packet;

@@ -12,6 +12,7 @@ mod text;
 
 pub use error::{ScenarioError, ScenarioFault};
 pub use links::probability;
+pub use text::quote;
 
 use firstflight::registry::Registry;
 use firstflight::{Bytes, Rate, Span};

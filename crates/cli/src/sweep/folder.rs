@@ -127,7 +127,7 @@ impl Folder {
                     )));
                 }
                 Err(error) => {
-                    let said = format!("{} is not whole and is raced again: {error}", file.display());
+                    let said = format!("{} is not whole and is to be raced again: {error}", file.display());
                     output::say(&(excerpt::message(&said) + "\n"));
                     missing.push(part);
                 }

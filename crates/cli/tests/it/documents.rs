@@ -73,7 +73,7 @@ fn every_example_of_the_help_runs() {
         let help = stdout(&run(&[&command, "--help"]));
         for line in examples(&help) {
             // A hundredth of the standard grid takes a minute; `crates/cli/src/examples.rs` has it parsed.
-            if line.starts_with("sweep") && line.contains("--out") || line.starts_with("score") {
+            if line.starts_with("sweep") && line.contains("--shard") || line.starts_with("score") {
                 continue;
             }
             // What runs on a real path needs rights that a test may not have; `tests/emulate` runs it.

@@ -171,7 +171,7 @@ fn a_damaged_part_is_raced_again_and_a_part_of_another_sweep_is_refused() {
     let output = sweep(&file, &out, &["--shard", "1/4"]);
     assert_eq!(status(&output), 0);
     assert!(
-        stderr(&output).contains("part-000000.parquet is not whole and is raced again"),
+        stderr(&output).contains("part-000000.parquet is not whole and is to be raced again"),
         "{}",
         stderr(&output)
     );
@@ -227,6 +227,102 @@ fn a_disk_that_fills_up_is_exit_3_in_one_line_and_leaves_whole_parts() {
     assert_eq!(said.lines().count(), 1);
     let left = stdout(&output);
     assert!(left.contains("part-000000.parquet") && !left.contains(".tmp"), "{left}");
+}
+
+#[test]
+fn missing_names_the_parts_that_are_not_whole_and_races_nothing() {
+    let (file, out) = place("missing", SWEEP);
+    let missing = |more: &[&str]| {
+        let output = sweep(&file, &out, &[&["--missing"], more].concat());
+        assert_eq!(status(&output), 0, "{}", stderr(&output));
+        stdout(&output).lines().map(|line| line.parse().expect("a number")).collect::<Vec<u64>>()
+    };
+    assert_eq!(missing(&[]), (0..8).collect::<Vec<u64>>());
+    assert_eq!(names(&out), ["sweep.json"]);
+    assert_eq!(status(&sweep(&file, &out, &["--shard", "2/3"])), 0);
+    assert_eq!(missing(&[]), [0, 2, 3, 5, 6]);
+    assert_eq!(missing(&["--shard", "1/3"]), [0, 3, 6]);
+    let part = out.join("part-000004.parquet");
+    let half = std::fs::read(&part).expect("a part");
+    std::fs::write(&part, &half[..half.len() / 2]).expect("a file");
+    assert_eq!(missing(&[]), [0, 2, 3, 4, 5, 6]);
+    assert_eq!(status(&sweep(&file, &out, &[])), 0);
+    assert_eq!(missing(&[]), [0_u64; 0]);
+}
+
+/// The value of a line `#SBATCH --KEY=VALUE`.
+fn sbatch<'a>(script: &'a str, key: &str) -> &'a str {
+    let prefix = format!("#SBATCH --{key}=");
+    script.lines().find_map(|line| line.strip_prefix(&prefix)).unwrap_or_else(|| panic!("{key} in {script}"))
+}
+
+/// Runs one task of an array, as Slurm does: the script from a folder of its own, with the task's number.
+fn task(script: &Path, index: u64) -> Output {
+    let mut command = Command::new("sh");
+    command.arg(script).env("SLURM_ARRAY_TASK_ID", index.to_string()).current_dir("/");
+    command.output().expect("sh runs")
+}
+
+#[test]
+fn the_tasks_of_a_slurm_array_in_any_order_write_the_same_parts() {
+    let one = undisturbed("slurm");
+    // Quotes and spaces in names reach the program as they are.
+    let place = folder("slurm it's a $HOME");
+    let file = place.join("my sweep.toml");
+    std::fs::write(&file, SWEEP).expect("a file");
+    let out = place.join("out of it");
+    let output = firstflight()
+        .args(["sweep", "my sweep.toml", "--out", "out of it", "--slurm", "5", "--jobs", "2"])
+        .current_dir(&place)
+        .output()
+        .expect("the command runs");
+    assert_eq!((status(&output), stderr(&output)), (0, String::new()));
+    let script = stdout(&output);
+    assert!(script.starts_with("#!/bin/sh\n#SBATCH "), "{script}");
+    assert_eq!(sbatch(&script, "job-name"), "firstflight-my-sweep");
+    assert_eq!(sbatch(&script, "ntasks"), "1");
+    assert_eq!(sbatch(&script, "cpus-per-task"), "2");
+    let (first, last) = sbatch(&script, "array").split_once('-').expect("a range");
+    let tasks: Vec<u64> = (first.parse().expect("a number")..=last.parse().expect("a number")).collect();
+    assert_eq!(tasks, [1, 2, 3, 4, 5]);
+    assert!(whole(&out).len() == 1, "the folder is the sweep's before a task begins");
+    let handed_in = place.join("handed-in");
+    std::fs::write(&handed_in, &script).expect("a file");
+    for index in tasks.iter().rev() {
+        let output = task(&handed_in, *index);
+        assert_eq!((status(&output), stderr(&output)), (0, String::new()));
+        assert!(stdout(&output).contains(&format!("(shard {index}/5)")), "{}", stdout(&output));
+    }
+    assert!(whole(&out) == one);
+    // A node was lost in the middle of the array, and the script is handed in again.
+    std::fs::remove_file(out.join("part-000002.parquet")).expect("a part");
+    let again: String = tasks.iter().map(|index| stdout(&task(&handed_in, *index))).collect();
+    assert_eq!(again.matches("; 1 was raced now").count(), 1, "{again}");
+    assert_eq!(again.matches("; 0 were raced now").count(), 4, "{again}");
+    assert!(whole(&out) == one);
+    // By hand there is no task.
+    let by_hand = Command::new("sh").arg(&handed_in).output().expect("sh runs");
+    assert_ne!(status(&by_hand), 0);
+    assert!(stderr(&by_hand).contains("SLURM_ARRAY_TASK_ID"), "{}", stderr(&by_hand));
+}
+
+#[test]
+fn a_slurm_array_that_cannot_run_is_refused_before_there_is_a_script() {
+    let (file, out) = place("refused-slurm", SWEEP);
+    for tasks in ["0", "9", "-1", "many", "1.5"] {
+        let line = refused(&["sweep", text(&file), "--out", text(&out), "--slurm", tasks]);
+        assert!(line.contains("--slurm: ") && line.contains("from 1 to 8"), "{line}");
+    }
+    assert!(!out.exists());
+    for more in [["--shard", "1/2"], ["--show", "1"]] {
+        refused(&["sweep", text(&file), "--out", text(&out), "--slurm", "2", more[0], more[1]]);
+    }
+    refused(&["sweep", text(&file), "--slurm", "2"]);
+    assert_eq!(status(&sweep(&file, &out, &["--slurm", "2"])), 0);
+    std::fs::write(&file, SWEEP.replace("seed = 3", "seed = 4")).expect("a file");
+    assert!(
+        refused(&["sweep", text(&file), "--out", text(&out), "--slurm", "2"]).contains("its `seed` is 3")
+    );
 }
 
 #[test]

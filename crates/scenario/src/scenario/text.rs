@@ -204,7 +204,7 @@ impl Scenario {
 }
 
 /// Quotes a word for a POSIX shell if that is necessary.
-fn quote(word: &str) -> String {
+pub fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=:,./+%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
