@@ -1,0 +1,1 @@
+"""Races the shards of a sweep on a Dask cluster and collects the parts; docs/cluster.md says how."""

@@ -1,0 +1,123 @@
+"""What is said, and what stays, when something is wrong."""
+
+import os
+import re
+import signal
+
+import psutil
+import pytest
+from conftest import PARTS, PROGRAM, one_line, racing, sweep, until
+
+from firstflight_cluster.folder import Failure, Folder
+
+# `$*` of a shard's race; the driver's own questions do not match.
+OF_SHARD = "case \"$*\" in *'--shard {shard}/'*) {then} ;; esac\nexec \"$REAL\" \"$@\""
+
+
+def test_a_shard_that_loses_every_worker_is_named_and_the_others_are_collected(place, undisturbed):
+    program = place.stand_in("kills", OF_SHARD.format(shard=2, then="kill -9 $PPID; sleep 60"))
+    status, out, err = place.drive("--shards", "4", "local", "--workers", "2", program=program)
+    assert (status, out) == (1, "")
+    assert "shard 2/4: 4 workers were lost in the middle of it" in err
+    last = err.splitlines()[-1]
+    assert last.startswith("error: ") and "3 parts of 12 missing; 1 shard failed" in last and "workers were lost" in last
+    assert place.whole() == {name: data for name, data in undisturbed.items()
+                             if name not in {f"part-{part:06}.parquet" for part in (1, 5, 9)}}
+
+
+def test_a_shard_that_fails_is_raced_again_so_often_and_then_named(place, undisturbed):
+    program = place.stand_in("fails", """
+        case "$*" in
+        *'--shard 1/'*) echo x >>"$HERE/tries"; echo "error: disk is full" >&2; exit 3 ;;
+        *'--shard 2/'*) mkdir "$HERE/tried" 2>/dev/null && kill -SEGV $$ ;;
+        esac
+        exec "$REAL" "$@" """)
+    status, out, err = place.drive("--shards", "3", "--retries", "1", "local", "--workers", "1", program=program)
+    assert (status, out) == (1, "")
+    assert "shard 1/3: " in err and "ended with 3: disk is full" in err
+    assert (place.folder / "tries").read_text().count("x") == 2
+    assert (place.folder / "tried").exists() and "shard 2/3" not in err, "one that fails once is no fault"
+    assert place.whole() == {name: data for name, data in undisturbed.items()
+                             if name not in {f"part-{part:06}.parquet" for part in range(0, PARTS, 3)}}
+
+
+def test_what_the_program_refuses_on_a_worker_ends_all_in_its_words(place):
+    refuses = place.stand_in("refuses", OF_SHARD.format(shard=1, then='echo "error: this will not do" >&2; exit 2'))
+    status, out, err = place.drive("--shards", "3", "local", "--workers", "1", program=refuses)
+    assert (status, out) == (2, "")
+    assert "this will not do" in one_line(err)
+
+
+def test_what_comes_back_is_looked_at_before_any_of_it_is_written(place, undisturbed):
+    folder = Folder(PROGRAM, place.file, place.out)
+    of_shard = {name: undisturbed[name] for name in ("part-000001.parquet", "part-000005.parquet", "part-000009.parquet")}
+    manifest = undisturbed["sweep.json"]
+    older = manifest.replace(b'"version": "', b'"version": "0.')
+    for raced, status, says in [
+        ({"manifest": older, "parts": of_shard}, 2, "another sweep: its `version` is "),
+        ({"manifest": b"{", "parts": of_shard}, 2, "its sweep.json is another"),
+        ({"manifest": manifest, "parts": {**of_shard, "../part-000001.parquet": b""}}, 1, "shard 2/4 came back with other parts"),
+        ({"manifest": manifest, "parts": {"part-000001.parquet": b""}}, 1, "shard 2/4 came back with other parts"),
+    ]:
+        with pytest.raises(Failure, match=re.escape(says)) as failure:
+            folder.take(2, 4, raced)
+        assert failure.value.status == status
+    assert [*place.whole()] == ["sweep.json"]
+    folder.take(2, 4, {"manifest": manifest, "parts": of_shard})
+    assert place.whole() == {"sweep.json": manifest, **of_shard}
+    assert folder.ask() == set(range(PARTS)) - {1, 5, 9}
+
+
+def test_a_part_that_cannot_be_written_is_exit_3_and_leaves_nothing_half(place, undisturbed, monkeypatch):
+    folder = Folder(PROGRAM, place.file, place.out)
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(Failure, match="cannot write .*part-000000.parquet: No space left on device") as failure:
+        folder.take(1, PARTS, {"manifest": undisturbed["sweep.json"], "parts": {"part-000000.parquet": b"PAR1"}})
+    assert failure.value.status == 3
+    assert [file.name for file in place.out.iterdir()] == ["sweep.json"]
+
+
+def test_an_interrupted_driver_says_so_and_leaves_no_process_and_no_file(place, undisturbed):
+    driver = place.start("local", "--workers", "2")
+    until(lambda: place.out.exists() and len(place.whole()) > 2, "parts come back")
+    racing(driver)
+    left = psutil.Process(driver.pid).children(recursive=True)
+    driver.send_signal(signal.SIGTERM)
+    out, err = driver.communicate(timeout=60)
+    assert (driver.returncode, out) == (130, ""), err
+    assert "interrupted; the parts that are whole in" in one_line(err)
+    assert psutil.wait_procs(left, timeout=30)[1] == []
+    assert {file.name for file in place.folder.iterdir()} == {"sweep.toml", "out"}
+    assert not [file for file in place.out.iterdir() if file.name.startswith(".")]
+    for name, data in place.whole().items():
+        assert undisturbed[name] == data, name
+
+
+@pytest.mark.parametrize(("words", "more", "says"), [
+    (("--shards", "0", "local"), {}, "--shards: 0 is not allowed; from 1 to 12 is"),
+    (("--shards", "13", "local"), {}, "--shards: 13 is not allowed; from 1 to 12 is"),
+    (("--shards", "many", "local"), {}, "--shards"),
+    (("--jobs", "0", "local"), {}, "--jobs: 0 is not allowed; 1 or more is"),
+    (("local", "--workers", "0"), {}, "--workers: 0 is not allowed; 1 or more is"),
+    (("--retries", "-1", "local"), {}, "--retries: -1 is not allowed; 0 or more is"),
+    (("cloud",), {}, "cloud"),
+    ((), {}, "CLUSTER"),
+    (("kubernetes", "--workers", "2"), {}, "--image"),
+    (("local",), {"sweep": "/nowhere.toml"}, "cannot read /nowhere.toml"),
+    (("local",), {"program": "/nowhere/firstflight"}, "--program: there is no program /nowhere/firstflight here"),
+    (("local",), {"out": "/proc/none"}, "/proc/none"),
+])
+def test_what_cannot_be_is_refused_in_one_line_before_a_cluster_starts(refused, words, more, says):
+    assert says in refused(*words, **more)
+
+
+def test_the_folder_of_another_sweep_is_refused_in_the_programs_words(place, refused):
+    assert sweep(place, "--shard", "1/6").wait() == 0
+    before = place.whole()
+    place.file.write_text(place.file.read_text().replace("seed = 3", "seed = 4"))
+    assert "belongs to another sweep: its `seed` is 3 and this one's is 4" in refused("local")
+    assert place.whole() == before
