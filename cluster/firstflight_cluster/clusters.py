@@ -87,9 +87,9 @@ class Ssh:
     def start(cls, options):
         from distributed import SSHCluster
 
-        # SSHCluster hands the configuration on to the hosts.
-        dask.config.set({"distributed.scheduler.no-workers-timeout": PATIENCE})
-        dask.config.global_config["distributed"]["scheduler"]["no-workers-timeout"] = PATIENCE
+        # SSHCluster hands the configuration on to the hosts, and waits for lines that schedulers and workers log there when they have
+        # started. What they log is not shown here.
+        dask.config.set({"distributed.scheduler.no-workers-timeout": PATIENCE, "distributed.logging": {"distributed": "info"}})
         with SSHCluster(**cls.told(options)) as cluster:
             yield cluster
 

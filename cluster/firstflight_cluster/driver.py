@@ -19,20 +19,20 @@ class Progress:
     """A line on standard error: how many shards are whole, and how long the rest may take."""
 
     def __init__(self, shards):
-        self.shards, self.done, self.workers, self.lost = shards, 0, 0, 0
+        self.shards, self.done, self.lost = shards, 0, 0
         self.began = time.monotonic()
         self.terminal = sys.stderr.isatty()
         self.shown = self.began if not self.terminal else 0.0
 
-    def show(self):
-        """Shows the line if it is time for it."""
+    def show(self, workers):
+        """Shows the line if it is time for it; `workers` says how many there are, which is a question to the scheduler."""
         now = time.monotonic()
         if now - self.shown < (TERMINAL if self.terminal else PIPE):
             return
         self.shown = now
         spent = now - self.began
         left = f", about {clock(spent / self.done * (self.shards - self.done))} left" if self.done else ""
-        line = f"{self.done} of {self.shards} shards, {counted(self.workers, 'worker')}, {clock(spent)}{left}"
+        line = f"{self.done} of {self.shards} shards, {counted(workers(), 'worker')}, {clock(spent)}{left}"
         print(f"\r\x1b[K{line}" if self.terminal else line, end="" if self.terminal else "\n", file=sys.stderr, flush=True)
 
     def say(self, line):
@@ -78,6 +78,9 @@ def run(client, folder, shards, of, *, program, jobs, retries):
             where = "" if not numbers else f" in the middle of shard {', '.join(map(str, numbers))}; another worker races it"
             progress.say(f"a worker was lost{where}")
 
+    def workers():
+        return len(client.scheduler_info()["workers"])
+
     client.subscribe_topic("all", happened)
     results = as_completed(futures, with_results=True, raise_errors=False)
     # The futures of what is not collected yet are held by `results` alone, so that the cluster forgets what is.
@@ -85,8 +88,7 @@ def run(client, folder, shards, of, *, program, jobs, retries):
     try:
         while not results.is_empty():
             if not results.has_ready():
-                progress.workers = len(client.scheduler_info()["workers"])
-                progress.show()
+                progress.show(workers)
                 if client.status != "running":
                     raise Failure("the cluster's scheduler is gone; the same command goes on", 1)
                 time.sleep(LOOK)
@@ -101,7 +103,7 @@ def run(client, folder, shards, of, *, program, jobs, retries):
                     failed.append(f"shard {shard}/{of}: {_why(future)}")
                     progress.say(failed[-1])
                 progress.done += 1
-                progress.show()
+                progress.show(workers)
     finally:
         progress.end()
         # What comes of closing the cluster is no loss.

@@ -1,10 +1,14 @@
 """What each kind of cluster is told, and a sweep on those that can be reached from here."""
 
 import asyncio
+import contextlib
 import json
 import os
+import queue
 import shutil
+import signal
 import subprocess
+import threading
 
 import pytest
 from conftest import CLUSTER, PROGRAM
@@ -98,10 +102,64 @@ def test_the_pins_have_hashes_and_hold_what_the_project_names():
         assert any(entry.startswith(f"{name}==") for entry in entries), name
 
 
-def test_a_sweep_over_ssh(place, undisturbed):
+@contextlib.contextmanager
+def ssh_server(folder):
+    """A server of SSH on the loopback address that runs what it is told, for a key of its own; the client's configuration for it."""
+    import asyncssh
+
+    key = asyncssh.generate_private_key("ssh-ed25519")
+    (folder / "key").write_bytes(key.export_private_key())
+    (folder / "key").chmod(0o600)
+    (folder / "allowed").write_bytes(key.export_public_key())
+    ports, loop = queue.Queue(), asyncio.new_event_loop()
+
+    async def run(process):
+        pipe = asyncio.subprocess.PIPE
+        ran = await asyncio.create_subprocess_shell(process.command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+        await process.redirect(ran.stdin, ran.stdout, ran.stderr)
+        ended = asyncio.ensure_future(ran.wait())
+        await asyncio.wait({ended, asyncio.ensure_future(process.wait_closed())}, return_when=asyncio.FIRST_COMPLETED)
+        if ended.done():
+            # All that it said goes before its exit status.
+            await process.stdout.drain()
+            await process.stderr.drain()
+            process.exit(ended.result())
+        else:
+            os.killpg(ran.pid, signal.SIGKILL)
+
+    async def serve():
+        host_key = asyncssh.generate_private_key("ssh-ed25519")
+        server = await asyncssh.listen("127.0.0.1", 0, server_host_keys=[host_key], authorized_client_keys=str(folder / "allowed"),
+                                       process_factory=run, encoding=None)
+        port = server.sockets[0].getsockname()[1]
+        known = f"[127.0.0.1]:{port} ".encode() + host_key.export_public_key()
+        (folder / "known").write_bytes(known)
+        ports.put(port)
+
+    thread = threading.Thread(target=lambda: (loop.run_until_complete(serve()), loop.run_forever()), daemon=True)
+    thread.start()
+    (folder / ".ssh").mkdir()
+    (folder / ".ssh/config").write_text(f"IdentityFile {folder}/key\nUserKnownHostsFile {folder}/known\n")
+    try:
+        yield ports.get(timeout=30)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+
+
+def test_a_sweep_over_ssh_to_this_machine(place, undisturbed, monkeypatch):
+    monkeypatch.setenv("HOME", str(place.folder))
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    with ssh_server(place.folder) as port:
+        status, out, err = place.drive("--scratch", place.folder / "scratch", "ssh", "127.0.0.1", "--workers", "2", "--port", port)
+    assert (status, err) == (0, "") and "12 shards raced now" in out
+    assert place.whole() == undisturbed
+
+
+def test_a_sweep_over_ssh_to_other_machines(place, undisturbed):
     hosts = os.environ.get("FIRSTFLIGHT_SSH_HOSTS", "").split()
     if not hosts:
-        pytest.skip("a sweep on workers over SSH: FIRSTFLIGHT_SSH_HOSTS names no hosts that have this folder")
+        pytest.skip("a sweep over SSH to other machines: FIRSTFLIGHT_SSH_HOSTS names none")
     assert place.drive("ssh", *hosts)[0] == 0
     assert place.whole() == undisturbed
 
