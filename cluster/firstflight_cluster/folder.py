@@ -79,14 +79,17 @@ class Folder:
         place = Path(self.path, name)
         half = Path(self.path, f".{name}.{os.getpid()}.tmp")
         try:
-            # As any new file: the umask says who may read it.
+            # What an earlier process of this number left. As any new file: the umask says who may read it.
+            half.unlink(missing_ok=True)
             with open(half, "xb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(half, place)
-        except OSError as error:
+        except BaseException as error:
             half.unlink(missing_ok=True)
+            if not isinstance(error, OSError):
+                raise
             raise Failure(f"cannot write {place}: {error.strerror}", 3) from error
 
 

@@ -31,7 +31,8 @@ def test_print_shows_what_the_cluster_is_told_and_starts_nothing(place):
 def test_ssh_puts_the_scheduler_on_the_first_host_and_workers_of_one_thread_on_all():
     from distributed import SSHCluster
 
-    line = options("--scratch", "/scratch", "ssh", "a", "b", "--workers", "4", "--user", "me", "--port", "2222", "--python", "/opt/python")
+    line = options("--scratch", "/scratch", "ssh", "a", "b", "--workers", "4", "--user", "me", "--port", "2222",
+                   "--python", "/opt/python")
 
     async def specification():
         # Nothing is reached before it is awaited.
@@ -83,7 +84,8 @@ def test_a_slurm_cluster_hands_in_the_job_that_is_shown(tmp_path, monkeypatch):
 
 
 def test_pods_of_kubernetes_are_workers_of_one_thread_with_the_processors_of_a_shard():
-    line = options("--jobs", "4", "--scratch", "/scratch", "kubernetes", "--workers", "30", "--image", "lab/firstflight:1", "--memory", "3Gi")
+    line = options("--jobs", "4", "--scratch", "/scratch", "kubernetes", "--workers", "30", "--image", "lab/firstflight:1",
+                   "--memory", "3Gi")
     told = clusters.Kubernetes.told(line)
     assert (told["kind"], told["metadata"]["name"]) == ("DaskCluster", "firstflight")
     worker = told["spec"]["worker"]
