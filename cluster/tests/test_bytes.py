@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import psutil
-from conftest import PARTS, PROGRAM, racing, sweep, until
+from conftest import PARTS, PROGRAM, ended, racing, sweep, until
 
 
 def test_two_processes_write_what_one_writes(place, undisturbed):
@@ -37,8 +37,8 @@ def test_dask_with_a_worker_killed_midway_writes_what_one_process_writes(place, 
     program, worker = racing(driver)
     worker.send_signal(signal.SIGKILL)
     until(lambda: not program.is_running() or program.status() == psutil.STATUS_ZOMBIE, "the program ends with its worker")
-    out, err = driver.communicate(timeout=120)
-    assert (driver.returncode, out.count("1 worker was lost on the way")) == (0, 1), err
+    status, out, err = ended(driver)
+    assert (status, out.count("1 worker was lost on the way")) == (0, 1), err
     assert "a worker was lost in the middle of shard " in err and err.count("\n") == 1, err
     assert place.whole() == undisturbed
 

@@ -6,7 +6,7 @@ import signal
 
 import psutil
 import pytest
-from conftest import PARTS, PROGRAM, one_line, racing, sweep, until
+from conftest import PARTS, PROGRAM, ended, one_line, racing, sweep, until
 
 from firstflight_cluster.folder import Failure, Folder
 
@@ -87,8 +87,8 @@ def test_an_interrupted_driver_says_so_and_leaves_no_process_and_no_file(place, 
     racing(driver)
     left = psutil.Process(driver.pid).children(recursive=True)
     driver.send_signal(signal.SIGTERM)
-    out, err = driver.communicate(timeout=60)
-    assert (driver.returncode, out) == (130, ""), err
+    status, out, err = ended(driver)
+    assert (status, out) == (130, ""), err
     assert "interrupted; the parts that are whole in" in one_line(err)
     assert psutil.wait_procs(left, timeout=30)[1] == []
     assert {file.name for file in place.folder.iterdir()} == {"sweep.toml", "out"}
