@@ -10,6 +10,7 @@ import signal
 import subprocess
 import threading
 
+import dask
 import pytest
 from conftest import CLUSTER, PROGRAM
 
@@ -72,7 +73,7 @@ def test_a_slurm_cluster_hands_in_the_job_that_is_shown(tmp_path, monkeypatch):
         (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    with SLURMCluster(**clusters.Slurm.told(line), n_workers=1) as cluster:
+    with dask.config.set({"temporary-directory": str(tmp_path)}), SLURMCluster(**clusters.Slurm.told(line), n_workers=1) as cluster:
         address = cluster.scheduler_address
         handed_in = (tmp_path / "handed-in").read_text()
 
@@ -151,6 +152,7 @@ def ssh_server(folder):
 
 def test_a_sweep_over_ssh_to_this_machine(place, undisturbed, monkeypatch):
     monkeypatch.setenv("HOME", str(place.folder))
+    monkeypatch.setenv("DASK_TEMPORARY_DIRECTORY", str(place.folder))
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
     with ssh_server(place.folder) as port:
         status, out, err = place.drive("--scratch", place.folder / "scratch", "ssh", "127.0.0.1", "--workers", "2", "--port", port)
