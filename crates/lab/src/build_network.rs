@@ -142,6 +142,7 @@ fn network(
     }
     let mut network = Network::new(links);
     network.cpu = processors::spec(scenario);
+    network.departures = scenario.departures();
     let steady = Beside::steady(scenario.cross);
     let others = cross_flows::scheme(scenario, &steady)?;
     for (index, route) in topology.routes.into_iter().enumerate() {

@@ -251,6 +251,7 @@ fn network(
     }
     let mut network = Network::new(links);
     network.cpu = processors::spec(scenario);
+    network.departures = scenario.departures();
     network.arrivals = match group.parts.as_slice() {
         [] => drawn(scenario, population, hosts, group, &lot)?,
         _ => arrivals(scenario, group, &lot)?,

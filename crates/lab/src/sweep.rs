@@ -148,20 +148,22 @@ impl Sweep {
             (*pick, combination) = (combination % axis.value.len(), combination / axis.value.len());
         }
         let mut options = self.registry.options();
-        let mut cbr_share = None;
+        let mut shares = Vec::new();
         for (axis, pick) in self.axes.iter().zip(picks) {
             match axis.value.sample(pick, &mut Draws::new(self.seed, axis.key, draw)) {
                 Sample::Text(text) => options.set(axis.key, &text).map_err(|error| error.to_string())?,
-                Sample::Cbr(share) => cbr_share = Some(share),
+                Sample::Share(share) => shares.push((axis.key, share)),
             }
         }
-        if let Some(share) = cbr_share {
-            let rate = options.rate.ok_or("cross: a share of the rate needs `rate` among the options")?;
+        for (key, share) in shares {
+            let rate = options
+                .rate
+                .ok_or_else(|| format!("{key}: a share of the rate needs `rate` among the options"))?;
             #[expect(clippy::cast_precision_loss, reason = "rates are at most 10^13")]
             let bps = share_bps(rate.bps() as f64, share);
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 10^13")]
             let text = show_rate(firstflight::Rate::from_bps(bps as u64));
-            options.set("cross", &text).map_err(|error| error.to_string())?;
+            options.set(key, &text).map_err(|error| error.to_string())?;
         }
         if options.restart.as_ref().is_some_and(|policies| policies.len() > 1) {
             return Err("restart: one policy a path is wanted; make a list of them".to_owned());

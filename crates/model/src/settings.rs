@@ -56,7 +56,12 @@ impl Parameter {
             Kind::Size => "_bytes",
             Kind::Packets => "_packets",
             Kind::PerSecond => "_per_s",
-            Kind::Share | Kind::Count(_) | Kind::Word(_) | Kind::Queue | Kind::Text(_) => "",
+            Kind::Share
+            | Kind::Count(_)
+            | Kind::Word(_)
+            | Kind::Queue
+            | Kind::SpanOrCount
+            | Kind::Text(_) => "",
         }
     }
 }
@@ -81,7 +86,7 @@ impl Quantity {
                 let hint = || meant(text, &[], words.iter().copied()).unwrap_or_else(all);
                 Self::Word(found.ok_or_else(|| quantity::refuse(text, Why::UnknownWord, hint()))?)
             }
-            Kind::Queue | Kind::Text(_) => {
+            Kind::Queue | Kind::SpanOrCount | Kind::Text(_) => {
                 return Err(quantity::refuse(text, Why::UnknownWord, "models take quantities and words"));
             }
         })

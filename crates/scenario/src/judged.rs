@@ -81,6 +81,8 @@ impl Scenario {
             || !self.loss.is_zero()
             || !self.ack_loss.is_zero()
             || self.jitter.is_some()
+            || self.reverse_jitter.is_some()
+            || self.pacing_timer.is_some()
             || self.aqm.is_some_and(draws)
             || matches!(self.ack_aggregation, Some(Batch::Every(_)))
             || self.rounds.is_some_and(|rounds| rounds.spread.is_some() || rounds.clients > 1)

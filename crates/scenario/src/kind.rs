@@ -26,6 +26,8 @@ pub enum Kind {
     Word(&'static [&'static str]),
     /// The limit of a queue, [`crate::quantity::queue`].
     Queue,
+    /// A time, or a whole number of packets: how ACKs are batched.
+    SpanOrCount,
     /// A text of its own form, with this placeholder in the help.
     Text(&'static str),
 }
@@ -36,7 +38,7 @@ impl Kind {
 
     /// Whether values of this kind are numbers, so that a sweep may draw one between two others.
     pub const fn is_a_number(self) -> bool {
-        matches!(self, Self::Rate | Self::Span | Self::Size | Self::Share | Self::Queue)
+        matches!(self, Self::Rate | Self::Span | Self::Size | Self::Share | Self::Queue | Self::SpanOrCount)
     }
 
     /// The placeholder of a value of this kind in the help.
@@ -51,6 +53,7 @@ impl Kind {
             Self::PerSecond => "N/s",
             Self::Word(_) => "WORD",
             Self::Queue => "SIZE",
+            Self::SpanOrCount => "SPAN|N",
             Self::Text(name) => name,
         }
     }

@@ -164,6 +164,12 @@ pub struct Scenario {
     pub reverse_queue: Option<QueueSize>,
     /// Random loss on the reverse path, at each hop.
     pub ack_loss: Decimal,
+    /// Jitter on the reverse path, at each hop.
+    pub reverse_jitter: Option<Span>,
+    /// The grain of the timer by which senders' packets leave; `None` if they leave when they should.
+    pub pacing_timer: Option<Span>,
+    /// IP bytes of the bursts that segmentation offload makes of what senders' timers let leave.
+    pub gso: Option<Bytes>,
     /// The rate of each receiver's access link, behind the last bottleneck and with a queue of the bottleneck's limit;
     /// `None` for no such link.
     pub receiver_access_rate: Option<Rate>,
@@ -243,6 +249,9 @@ impl Default for Scenario {
             topology: Topology::Single,
             reverse_queue: None,
             ack_loss: Decimal::whole(0),
+            reverse_jitter: None,
+            pacing_timer: None,
+            gso: None,
             receiver_access_rate: None,
             initial_rto: Span::from_secs(1),
             rto_floor: None,

@@ -1,11 +1,13 @@
 //! The hosts of a TCP flow: two endpoints, and the application of each.
 
 mod busy;
+mod rough;
 
 use firstflight::{Avoidance, Startup, Time};
 use firstflight_tcp::{Departure, Endpoint, Fast, Happening, NextSegment, RepairSegment, Role};
 
 use crate::cpu::{CpuSpec, CpuStats, Processors};
+use crate::departures::{DepartureSpec, Departures};
 use crate::fabric::{Fabric, Label};
 use crate::network::{Application, TcpSpec};
 use crate::packet::{FlowId, PacketId, Payload};
@@ -47,12 +49,30 @@ pub(crate) struct TcpFlow<S, R, A> {
     writing: Option<Box<Writing>>,
     server: Host<S, R, A>,
     application: Application,
-    /// The hosts' processors, if what they do takes time.
-    processors: Option<Box<Processors>>,
+    /// What keeps the hosts from acting at once, if anything does.
+    hardware: Option<Box<Hardware>>,
+}
+
+/// What the hosts of every TCP flow of a network are made of.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Machines {
+    /// Their processors, if what they do takes time.
+    pub(crate) cpu: Option<CpuSpec>,
+    /// How roughly senders' packets leave. Processors go before it.
+    pub(crate) departures: Option<DepartureSpec>,
+}
+
+/// What keeps hosts from acting at once.
+#[derive(Clone, Debug)]
+enum Hardware {
+    /// Processors that take time.
+    Processors(Processors),
+    /// A timer, or segmentation offload, between the sender's endpoint and its first link.
+    Departures(Departures),
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
-    pub(crate) fn new(id: FlowId, spec: &TcpSpec<S, R, A>, seed: u64, cpu: Option<CpuSpec>) -> Self {
+    pub(crate) fn new(id: FlowId, spec: &TcpSpec<S, R, A>, seed: u64, machines: Machines) -> Self {
         let host = |role, config| Host {
             endpoint: Endpoint::new(role, config, spec.controller.clone()),
             armed: None,
@@ -80,13 +100,25 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             delivered: 0,
             client: host(Role::Client, &spec.client),
             server: host(Role::Server, &spec.server),
-            processors: cpu.map(|cpu| Box::new(Processors::new(cpu, spec.client.mss.min(spec.server.mss)))),
+            hardware: match machines {
+                Machines { cpu: Some(cpu), .. } => {
+                    let mss = spec.client.mss.min(spec.server.mss);
+                    Some(Box::new(Hardware::Processors(Processors::new(cpu, mss))))
+                }
+                Machines { departures: Some(departures), .. } => {
+                    Some(Box::new(Hardware::Departures(Departures::new(departures, id, seed))))
+                }
+                Machines { cpu: None, departures: None } => None,
+            },
         }
     }
 
     /// What a host's processor has done, if its work takes time.
     pub(crate) fn cpu_stats(&self, side: Role) -> Option<&CpuStats> {
-        self.processors.as_ref().map(|both| both.stats(side))
+        match self.hardware.as_deref()? {
+            Hardware::Processors(both) => Some(both.stats(side)),
+            Hardware::Departures(_) => None,
+        }
     }
 
     /// Fetches a host.
@@ -128,8 +160,8 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             }
             self.open(now, fabric);
             self.act(now, recorder);
-        } else if self.processors.is_some() {
-            return self.work(now, side, fabric, recorder);
+        } else if self.hardware.is_some() {
+            return self.on_timer_of_hardware(now, side, fabric, recorder);
         } else {
             let (id, next) = (self.id, self.next_act(side));
             let host = self.host(side);
@@ -179,8 +211,8 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         fabric: &mut Fabric,
         recorder: &mut W,
     ) {
-        if self.processors.is_some() {
-            return self.receive_later(now, side, name, fabric, recorder);
+        if self.hardware.is_some() {
+            return self.receive_by_hardware(now, side, name, fabric, recorder);
         }
         let Payload::Segment(segment) = &fabric.packet(name).payload else {
             return fabric.forget(name);
@@ -192,6 +224,39 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             self.note_delivery(now, fabric, recorder);
         }
         self.serve(now, side, fabric, recorder);
+    }
+
+    /// [`TcpFlow::on_timer`] of a host that does not act at once, once the flow is open.
+    #[cold]
+    #[inline(never)]
+    fn on_timer_of_hardware<W: Recorder>(
+        &mut self,
+        now: Time,
+        side: Role,
+        fabric: &mut Fabric,
+        recorder: &mut W,
+    ) {
+        match self.hardware.as_deref() {
+            Some(Hardware::Departures(_)) => self.on_timer_of_rough_host(now, side, fabric, recorder),
+            Some(Hardware::Processors(_)) | None => self.work(now, side, fabric, recorder),
+        }
+    }
+
+    /// [`TcpFlow::receive`] of a host that does not act at once.
+    #[cold]
+    #[inline(never)]
+    fn receive_by_hardware<W: Recorder>(
+        &mut self,
+        now: Time,
+        side: Role,
+        name: PacketId,
+        fabric: &mut Fabric,
+        recorder: &mut W,
+    ) {
+        match self.hardware.as_deref() {
+            Some(Hardware::Departures(_)) => self.receive_at_rough_host(now, side, name, fabric, recorder),
+            Some(Hardware::Processors(_)) | None => self.receive_later(now, side, name, fabric, recorder),
+        }
     }
 
     fn open(&mut self, now: Time, fabric: &mut Fabric) {

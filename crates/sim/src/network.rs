@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::arrivals::Arrivals;
 use crate::cpu::CpuSpec;
+use crate::departures::DepartureSpec;
 use crate::fault::{FlowFault, LinkFault};
 use crate::on_off::OnOffSpec;
 use crate::packet::{FlowId, LinkId};
@@ -29,12 +30,15 @@ pub struct Network<S, R, A> {
     pub arrivals: Vec<Arrivals<S, R, A>>,
     /// The processor of each TCP host; `None` if what hosts do takes no time.
     pub cpu: Option<CpuSpec>,
+    /// How rough the departures of each TCP sender are; `None` if each packet leaves at the instant that its endpoint says.
+    /// Hosts whose processors take time depart exactly, whatever stands here.
+    pub departures: Option<DepartureSpec>,
 }
 
 impl<S, R, A> Network<S, R, A> {
     /// A network of these links without flows.
     pub fn new(links: Vec<LinkSpec>) -> Self {
-        Self { links, flows: Vec::new(), arrivals: Vec::new(), cpu: None }
+        Self { links, flows: Vec::new(), arrivals: Vec::new(), cpu: None, departures: None }
     }
 
     /// Appends a flow.

@@ -27,6 +27,8 @@ pub(crate) enum Purpose {
     Size = 9,
     /// How long an on/off source is on and off.
     OnOff = 10,
+    /// The phase of a sender's pacing timer.
+    Departure = 11,
     /// When the rounds of a flow begin.
     Rounds = 16,
 }

@@ -9,9 +9,9 @@ use firstflight::{Avoidance, Startup, Time};
 use firstflight_tcp::{Endpoint, Role};
 
 use crate::arrivals::{Arrivals, Arrived, Process};
-use crate::cpu::{CpuSpec, CpuStats};
+use crate::cpu::CpuStats;
 use crate::fabric::{Device, Fabric};
-use crate::host::TcpFlow;
+use crate::host::{Machines, TcpFlow};
 use crate::network::{Application, Flow, Network, NetworkError, TcpSpec, Traffic};
 use crate::on_off::{OnOff, OnOffEvent};
 use crate::packet::{FlowId, LinkId, PacketId};
@@ -39,8 +39,8 @@ pub struct Sim<S, R, A, W> {
     recorder: W,
     /// What was fetched for the next arrivals of each link.
     prefetched: Vec<Prefetched>,
-    /// The processor of each TCP host, if its work takes time.
-    cpu: Option<CpuSpec>,
+    /// What the hosts of every TCP flow are made of.
+    machines: Machines,
     /// What the processors of flows that are [`Hosts::Gone`] have done, the client's first.
     spent: BTreeMap<u32, [CpuStats; 2]>,
 }
@@ -79,9 +79,10 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     pub fn new(network: &Network<S, R, A>, seed: u64, recorder: W) -> Result<Self, NetworkError> {
         network.check()?;
         let mut fabric = Fabric::new(network, seed);
+        let machines = Machines { cpu: network.cpu, departures: network.departures };
         let flows = (0u32..)
             .zip(&network.flows)
-            .map(|(id, flow)| Hosts::new(FlowId(id), flow, (seed, network.cpu), &mut fabric))
+            .map(|(id, flow)| Hosts::new(FlowId(id), flow, (seed, machines), &mut fabric))
             .collect();
         let mut processes = Vec::with_capacity(network.arrivals.len());
         for (index, spec) in (0u32..).zip(&network.arrivals) {
@@ -102,7 +103,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             seed,
             recorder,
             prefetched,
-            cpu: network.cpu,
+            machines,
             spent: BTreeMap::new(),
         })
     }
@@ -327,7 +328,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
                 application: spec.until.map_or(Application::Sized(arrived.bytes), Application::Until),
             };
             self.recorder.flow_arrived(self.now, id, arrived, &route.forward);
-            let mut tcp = Box::new(TcpFlow::new(id, &tcp, self.seed, self.cpu));
+            let mut tcp = Box::new(TcpFlow::new(id, &tcp, self.seed, self.machines));
             tcp.on_timer(self.now, Role::Client, &mut self.fabric, &mut self.recorder);
             self.flows.push(Hosts::Tcp(tcp));
             self.arrived.push(arrived);
@@ -378,17 +379,12 @@ fn run_on_off<W: Recorder>(source: &mut OnOff, now: Time, fabric: &mut Fabric, r
 
 impl<S: Startup, R: Startup, A: Avoidance> Hosts<S, R, A> {
     /// The hosts of a flow. Puts their first event on the agenda.
-    fn new(
-        id: FlowId,
-        flow: &Flow<S, R, A>,
-        (seed, cpu): (u64, Option<CpuSpec>),
-        fabric: &mut Fabric,
-    ) -> Self {
+    fn new(id: FlowId, flow: &Flow<S, R, A>, (seed, machines): (u64, Machines), fabric: &mut Fabric) -> Self {
         let spread = flow.start_spread.nanos().saturating_add(1);
         let put_off = Stream::new(seed, Purpose::Start, id.0, 0).below(spread);
         let start = flow.start + firstflight::Span::from_nanos(put_off);
         let (hosts, first) = match &flow.traffic {
-            Traffic::Tcp(spec) => (Self::Tcp(Box::new(TcpFlow::new(id, spec, seed, cpu))), Some(start)),
+            Traffic::Tcp(spec) => (Self::Tcp(Box::new(TcpFlow::new(id, spec, seed, machines))), Some(start)),
             Traffic::Cbr(spec) => {
                 let source = Cbr::new(id, *spec, start, seed);
                 if flow.muted {

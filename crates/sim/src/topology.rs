@@ -42,6 +42,8 @@ pub struct PathSpec {
     pub reverse_queue: QueueLimit,
     /// Random loss on the reverse path, at each hop.
     pub reverse_loss: Probability,
+    /// Jitter of the reverse path, at each hop.
+    pub reverse_jitter: Span,
     /// Batches ACKs at the end of the reverse path.
     pub ack_batch: Option<Batch>,
 }
@@ -66,6 +68,7 @@ impl PathSpec {
             reverse_rate: None,
             reverse_queue: QueueLimit::Unlimited,
             reverse_loss: Probability::NEVER,
+            reverse_jitter: Span::ZERO,
             ack_batch: None,
         }
     }
@@ -130,6 +133,7 @@ pub fn in_a_row(path: &PathSpec, hops: u32, ways: &[(u32, u32)]) -> Topology {
     let back = (0..hops).map(|hop| LinkSpec {
         queue: path.reverse_queue,
         loss: path.reverse_loss,
+        jitter: path.reverse_jitter,
         ..LinkSpec::new(path.reverse_rate, share(path.reverse_delay, hop))
     });
     let mut links: Vec<LinkSpec> = forward.chain(back).collect();

@@ -17,6 +17,9 @@ use super::{Axis, MOST_PATHS, Sweep};
 /// The keys of a sweep file beside the options of the path.
 const OWN: [&str; 7] = ["paths", "seed", "runs", "part", "give-up", "schemes", "path"];
 
+/// The keys whose rate may be a share of the path's.
+const SHARES: [&str; 3] = ["access-rate", "receiver-access-rate", "reverse-rate"];
+
 /// The default number of paths in a part.
 const PART: u64 = 10;
 
@@ -26,7 +29,7 @@ impl Sweep {
     /// `paths` is the number of draws. `seed`, `runs` and `part` are whole numbers. `give-up` is in ideal completion times.
     /// `schemes` is a list as in a scenario file. The table `path` holds the options of the path. An option is a value as
     /// on the command line, a list (all combinations), or a table with one key: `one-of` with a list of values, `uniform`
-    /// or `log-uniform` with two ends, or `cbr` with a share of the rate, for `cross` only.
+    /// or `log-uniform` with two ends, or a share of the path's rate: `cbr` for `cross`, `share` for the rates of other links.
     ///
     /// # Errors
     /// The first fault in the file: TOML that cannot be parsed, unknown keys, values that cannot be read.
@@ -190,13 +193,18 @@ impl Reader<'_> {
             ("one-of", DeValue::Array(items)) => Ok(Value::OneOf(self.several(key, what, items)?)),
             ("uniform", DeValue::Array(ends)) => self.between(key, Law::Uniform, what, ends),
             ("log-uniform", DeValue::Array(ends)) => self.between(key, Law::LogUniform, what, ends),
-            ("cbr", _) if key.name == "cross" => Ok(Value::Cbr(Box::new(self.share(key, what)?))),
+            ("cbr", _) if key.name == "cross" => Ok(Value::Share(Box::new(self.share(key, what)?))),
+            ("share", _) if SHARES.contains(&key.name) => Ok(Value::Share(Box::new(self.share(key, what)?))),
             ("one-of" | "uniform" | "log-uniform", _) => {
                 Err(self.fault(what.span(), format!("{}: a list is wanted here", key.name)))
             }
             (found, _) => Err(self.fault(
                 how.span(),
-                format!("{}: {}", key.name, unknown(found, &["one-of", "uniform", "log-uniform", "cbr"])),
+                format!(
+                    "{}: {}",
+                    key.name,
+                    unknown(found, &["one-of", "uniform", "log-uniform", "cbr", "share"])
+                ),
             )),
         }
     }
@@ -227,20 +235,23 @@ impl Reader<'_> {
         if let Some(text) = scalar(value.get_ref()) {
             return match quantity::fraction(&text) {
                 Ok(share) if share.is_zero() => {
-                    Err(self.fault(value.span(), "cross: a rate of nothing is `none`"))
+                    Err(self.fault(value.span(), format!("{}: a share of nothing is no rate", key.name)))
                 }
                 Ok(_) => Ok(Value::Text(text)),
-                Err(error) => Err(self.fault(value.span(), format!("cross: {error}"))),
+                Err(error) => Err(self.fault(value.span(), format!("{}: {error}", key.name))),
             };
         }
         let DeValue::Table(_) = value.get_ref() else {
-            return Err(
-                self.fault(value.span(), "cross: a share of the rate is wanted, as in `cbr = \"40%\"`")
-            );
+            let how = if key.name == "cross" { "cbr" } else { "share" };
+            let message = format!("{}: a share of the rate is wanted, as in `{how} = \"40%\"`", key.name);
+            return Err(self.fault(value.span(), message));
         };
         match self.value(&Key { kind: Kind::Share, ..*key }, value)? {
             share @ Value::Between(_) => Ok(share),
-            _ => Err(self.fault(value.span(), "cross: a share is a fraction, or a range of them")),
+            _ => {
+                Err(self
+                    .fault(value.span(), format!("{}: a share is a fraction, or a range of them", key.name)))
+            }
         }
     }
 }

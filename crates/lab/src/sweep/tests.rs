@@ -122,6 +122,14 @@ fn faults_are_shown_in_their_place() {
         ("[path]\nack = { uniform = [\"every\", \"linux\"] }\n", "2:20", "ranges are of"),
         ("[path]\nrate = { cbr = \"10%\" }\n", "2:10", "no key `cbr`"),
         ("[path]\ncross = { cbr = \"120%\" }\n", "2:17", "fraction"),
+        ("[path]\nrate = { share = \"10%\" }\n", "2:10", "no key `share`"),
+        (
+            "[path]\nreverse-rate = { share = \"0%\" }\n",
+            "2:26",
+            "reverse-rate: a share of nothing is no rate",
+        ),
+        ("[path]\nreverse-rate = { share = [\"1%\"] }\n", "2:26", "as in `share = \"40%\"`"),
+        ("[path]\nack-aggregation = { uniform = [\"4\", \"5ms\"] }\n", "2:37", "count the same thing"),
         ("paths = 3\n[path]\nrtt = \"1ms\"\n", "1:9", "nothing is drawn"),
         ("[path]\nrtt = { uniform = [\"1ms\", \"2ms\"] }\n", "1:1", "say how often"),
         ("[path]\nrtt = \n", "2:7", ""),
@@ -169,6 +177,7 @@ fn a_range_of_every_key_that_counts_something_draws_texts_that_the_key_takes() {
             Kind::Size => ("2kB", "4kB"),
             Kind::Queue => ("1bdp", "2bdp"),
             Kind::Share => ("0.1", "0.2"),
+            Kind::SpanOrCount => ("4", "32"),
             _ => continue,
         };
         // A word is one of the key's examples.
@@ -186,6 +195,28 @@ fn a_range_of_every_key_that_counts_something_draws_texts_that_the_key_takes() {
             assert!(sweep.scenario(path).is_ok(), "{}: {:?}", key.name, sweep.scenario(path));
         }
     }
+}
+
+#[test]
+fn the_rate_of_another_link_may_be_a_share_of_the_paths() {
+    let drawn = sweep(
+        "paths = 40\n[path]\nrate = { log-uniform = [\"1mbit\", \"10gbit\"] }\n\
+         reverse-rate = { share = { log-uniform = [\"0.5%\", \"5%\"] } }\n",
+    );
+    let mut shares = Vec::new();
+    for path in 0..40 {
+        let scenario = drawn.scenario(path).expect("a path");
+        #[expect(clippy::cast_precision_loss, reason = "rates are at most 10^13")]
+        shares.push(scenario.reverse_rate.bps() as f64 / scenario.rate.bps() as f64);
+    }
+    assert!(shares.iter().all(|share| (0.004_99..0.050_1).contains(share)), "{shares:?}");
+    assert!(
+        shares.iter().any(|share| *share < 0.01) && shares.iter().any(|share| *share > 0.025),
+        "{shares:?}"
+    );
+    let without = sweep("[path]\nrtt = \"80ms\"\nreverse-rate = { share = \"1%\" }\n").scenario(0);
+    let error = without.expect_err("no rate to take a share of").to_string();
+    assert!(error.contains("reverse-rate: a share of the rate needs `rate`"), "{error}");
 }
 
 #[test]

@@ -14,8 +14,8 @@ pub(super) enum Value {
     OneOf(Vec<Value>),
     /// A number between two ends.
     Between(Between),
-    /// Cross traffic of a constant rate, which is this share of the path's rate.
-    Cbr(Box<Value>),
+    /// A rate, which is this share of the path's rate: that of constant cross traffic, or of another link.
+    Share(Box<Value>),
 }
 
 /// A distribution between two ends.
@@ -44,6 +44,7 @@ enum Unit {
     Bytes,
     Bdp,
     One,
+    Packets,
 }
 
 /// A drawn value.
@@ -51,8 +52,8 @@ enum Unit {
 pub(super) enum Sample {
     /// An option's text.
     Text(String),
-    /// A constant rate of this share of the path's.
-    Cbr(f64),
+    /// A rate of this share of the path's.
+    Share(f64),
 }
 
 impl Value {
@@ -67,7 +68,7 @@ impl Value {
             Self::Text(_) => false,
             Self::List(values) => values.iter().any(Self::is_drawn),
             Self::OneOf(_) | Self::Between(_) => true,
-            Self::Cbr(share) => share.is_drawn(),
+            Self::Share(share) => share.is_drawn(),
         }
     }
 
@@ -81,13 +82,13 @@ impl Value {
                 one(values, pick, draws)
             }
             Self::Between(between) => Sample::Text(between.unit.show(between.number(draws))),
-            Self::Cbr(share) => match share.as_ref() {
-                Self::Between(between) => Sample::Cbr(rounded(between.number(draws))),
+            Self::Share(share) => match share.as_ref() {
+                Self::Between(between) => Sample::Share(rounded(between.number(draws))),
                 other => match other.sample(pick, draws) {
                     Sample::Text(text) => {
-                        Sample::Cbr(quantity::fraction(&text).map_or(0.0, quantity::Decimal::to_f64))
+                        Sample::Share(quantity::fraction(&text).map_or(0.0, quantity::Decimal::to_f64))
                     }
-                    share @ Sample::Cbr(_) => share,
+                    share @ Sample::Share(_) => share,
                 },
             },
         }
@@ -133,8 +134,8 @@ impl Between {
 
 #[expect(clippy::cast_precision_loss, reason = "what is drawn has four digits")]
 fn number(kind: Kind, text: &str) -> Result<(f64, Unit), QuantityError> {
-    const ALLOWED: &str = "ranges are of rates, times, sizes in bytes, queues in bandwidth-delay products, and \
-                           fractions; other options take a value or a list";
+    const ALLOWED: &str = "ranges are of rates, times, sizes in bytes, queues in bandwidth-delay products, \
+                           numbers of ACKs, and fractions; other options take a value or a list";
     Ok(match kind {
         Kind::Rate => (quantity::rate(text)?.bps() as f64, Unit::Bits),
         Kind::Span => (quantity::span(text)?.nanos() as f64, Unit::Nanos),
@@ -145,6 +146,10 @@ fn number(kind: Kind, text: &str) -> Result<(f64, Unit), QuantityError> {
             QueueSize::Packets(_) => return Err(refuse(text, Why::UnknownUnit("p".into()), ALLOWED)),
         },
         Kind::Share => (quantity::fraction(text)?.to_f64(), Unit::One),
+        Kind::SpanOrCount => match quantity::count(text) {
+            Ok(count) => (count as f64, Unit::Packets),
+            Err(_) => (quantity::span(text)?.nanos() as f64, Unit::Nanos),
+        },
         Kind::Packets | Kind::Count(_) | Kind::PerSecond | Kind::Word(_) | Kind::Text(_) => {
             return Err(refuse(text, Why::UnknownWord, ALLOWED));
         }
@@ -161,6 +166,7 @@ impl Unit {
             Self::Bytes => format!("{:.0}B", whole()),
             Self::Bdp => format!("{}bdp", rounded(number)),
             Self::One => rounded(number).to_string(),
+            Self::Packets => format!("{:.0}", libm::round(number).max(1.0)),
         }
     }
 }
@@ -170,7 +176,7 @@ pub(super) fn rounded(number: f64) -> f64 {
     format!("{number:.3e}").parse().unwrap_or(number)
 }
 
-/// The constant rate declared as this share of a rate: rounded to four digits and whole bits, at least one.
+/// The rate declared as this share of a rate: rounded to four digits and whole bits, at least one.
 pub(crate) fn share_bps(rate: f64, share: f64) -> f64 {
     libm::trunc(rounded(rate * share).max(1.0))
 }

@@ -137,3 +137,44 @@ fn there_is_no_limit_of_the_flight_unless_asked_for_nor_below_ten_milliseconds()
     let near = [("rate", "100mbit"), ("rtt", "5ms"), ("size", "1MB"), ("ack", "every"), ("queue", "5000p")];
     assert_eq!(trace(&near, &[]), trace(&near, &[("inflight-limit", "freebsd")]));
 }
+
+#[test]
+fn a_pacing_timer_gathers_what_is_paced_and_leaves_the_ack_clock_alone() {
+    let path = [("rate", "100mbit"), ("rtt", "40ms"), ("size", "3MB"), ("queue", "1000p"), ("ack", "every")];
+    let of = |scheme: &str, more: Given<'_>| {
+        let choices = parse_choices(scheme).expect("a scheme");
+        let results =
+            race(&scenario(&[&path[..], more].concat()), &choices, &How::default()).expect("a race");
+        results.into_iter().flat_map(|result| result.rows).next().expect("a row")
+    };
+    let clocked = |more| of("slow-start", more);
+    assert_eq!(fct(&clocked(&[])).to_bits(), fct(&clocked(&[("pacing-timer", "1ms")])).to_bits());
+    assert_eq!(fct(&clocked(&[])).to_bits(), fct(&clocked(&[("gso", "64kB")])).to_bits());
+    let paced = |more| of("slow-start-paced", more);
+    let exact = paced(&[]);
+    for rough in
+        [&[("pacing-timer", "5ms")][..], &[("gso", "64kB")], &[("pacing-timer", "50us"), ("gso", "64kB")]]
+    {
+        let row = paced(rough);
+        assert_ne!(fct(&row).to_bits(), fct(&exact).to_bits(), "{rough:?}");
+        // Packets wait for a tick at most, in each of its round trips.
+        assert!(fct(&row) < fct(&exact) * 1.2, "{rough:?}: {} against {}", fct(&row), fct(&exact));
+        assert_eq!((row.packets_lost, row.timeouts), (0, 0), "{rough:?}");
+    }
+    // Until the third round trip pacing is slower than the bottleneck: queues are the bursts'.
+    let queue = |more: Given<'_>| paced(&[&[("size", "100kB")], more].concat()).queue_peak_packets;
+    let (smooth, rough) = (queue(&[]), queue(&[("pacing-timer", "5ms")]));
+    assert!(rough >= smooth + 3, "{smooth} {rough}");
+}
+
+#[test]
+fn jitter_on_the_way_back_delays_acks_and_no_data() {
+    let path = [("rate", "10mbit"), ("rtt", "40ms"), ("size", "300kB"), ("queue", "1000p")];
+    let (calm, jittery) = (row(&path, &[]), row(&path, &[("reverse-jitter", "20ms")]));
+    assert!(fct(&jittery) > fct(&calm));
+    assert_eq!(jittery.packets_lost, 0);
+    // One round trip carries all: only the SYN-ACK's delay counts.
+    let short = [("rate", "10mbit"), ("rtt", "40ms"), ("size", "1p")];
+    let late = fct(&row(&short, &[("reverse-jitter", "20ms")])) - fct(&row(&short, &[]));
+    assert!((0.0..=0.02).contains(&late), "{late}");
+}

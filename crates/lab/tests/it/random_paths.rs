@@ -97,6 +97,14 @@ fn ends() -> impl Strategy<Value = Given> {
         .prop_map(|(a, b, c, d, e, f, g, h, i, j)| [a, b, c, d, e, f, g, h, i, j].concat())
 }
 
+/// A sender whose packets leave roughly, and a way back that delays at random.
+fn rough() -> impl Strategy<Value = Given> {
+    let timer = one("pacing-timer", select(&["50us", "1ms", "10ms"][..]).prop_map(str::to_owned));
+    let gso = one("gso", (1_u32..=65_536).prop_map(|bytes| format!("{bytes}B")));
+    let back = one("reverse-jitter", (1_u32..50).prop_map(|ms| format!("{ms}ms")));
+    (maybe(timer), maybe(gso), maybe(back)).prop_map(|(a, b, c)| [a, b, c].concat())
+}
+
 /// What the path does to packets besides carrying them.
 fn troubles() -> impl Strategy<Value = Given> {
     let span = || (1_u32..50).prop_map(|ms| format!("{ms}ms"));
@@ -112,6 +120,7 @@ fn troubles() -> impl Strategy<Value = Given> {
     (
         maybe(one("loss", (0_u32..=100).prop_map(|permille| format!("{}%", f64::from(permille) / 10.0)))),
         maybe(one("jitter", span())),
+        maybe(rough()),
         maybe(one("reverse-rtt-share", (0_u32..=100).prop_map(|percent| format!("{percent}%")))),
         maybe(one("reverse-rate", log_uniform(4..=8).prop_map(|bps| format!("{bps}bit")))),
         maybe(one("access-rate", log_uniform(5..=9).prop_map(|bps| format!("{bps}bit")))),
@@ -130,7 +139,7 @@ fn troubles() -> impl Strategy<Value = Given> {
         maybe(word("qs-hops", &["none", "1", "2"])),
         one("seed", (0_u64..1_000_000).prop_map(|seed| seed.to_string())),
     )
-        .prop_map(|(a, b, c, d, e, f, g, h, i)| [a, b, c, d, e, f, g, h, i].concat())
+        .prop_map(|(a, b, c, d, e, f, g, h, i, j)| [a, b, c, d, e, f, g, h, i, j].concat())
 }
 
 /// A path of any rate and length that the flow has for itself.

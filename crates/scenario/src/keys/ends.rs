@@ -4,7 +4,7 @@ use firstflight::Span;
 use firstflight_tcp::{InflightLimit, LimitedTransmit};
 
 use super::read::{self, put, set};
-use super::row::{Heading, Key, Need, row};
+use super::row::{Exclusion, Heading, Key, Need, row};
 use crate::host_cpu::HostCpu;
 use crate::kind::Kind;
 use crate::quantity::{self, show_bytes, show_span};
@@ -314,6 +314,33 @@ pub(super) const KEYS: &[Key] = &[
         ..END
     },
     Key {
+        name: "pacing-timer",
+        kind: Kind::Span,
+        help: "Grain of the timer by which a sender's packets leave, such as 1ms: what a timer lets leave waits for the next tick, \
+               what an ACK lets leave only behind what waits",
+        default: Some("none"),
+        examples: &["1ms", "50us"],
+        excludes: &[Exclusion { other: "host-cpu", why: SLOW_OR_ROUGH, except: &[] }],
+        place: 65,
+        parse: |options, text| put(&mut options.plain.pacing_timer, read::span_or_none(text)),
+        show: |path| path.pacing_timer.map(show_span),
+        title: |path| Some(format!("departures by a timer of {}", quantity::humane_span(path.pacing_timer?))),
+        ..END
+    },
+    Key {
+        name: "gso",
+        kind: Kind::Size,
+        help: "Bursts of segmentation offload: what a sender's timer lets leave gathers to this many IP bytes, or for 1 ms, such as 64kB",
+        default: Some("none"),
+        examples: &["64kB"],
+        excludes: &[Exclusion { other: "host-cpu", why: SLOW_OR_ROUGH, except: &[] }],
+        place: 66,
+        parse: |options, text| put(&mut options.plain.gso, read::gso(text)),
+        show: |path| path.gso.map(show_bytes),
+        title: |path| Some(format!("departures in bursts of up to {}", quantity::humane_bytes(path.gso?))),
+        ..END
+    },
+    Key {
         name: "timestamps",
         kind: Kind::FLAG,
         help: "Use TCP timestamps, 12 bytes a packet",
@@ -336,6 +363,9 @@ pub(super) const KEYS: &[Key] = &[
         ..END
     },
 ];
+
+/// Why a host whose CPU takes time departs exactly.
+const SLOW_OR_ROUGH: &str = "a host's CPU takes time, or its packets wait below it, not both";
 
 /// The word of limited transmit, if it is not RFC 3042's.
 fn ns2_limited_transmit(path: &Scenario) -> Option<&'static str> {

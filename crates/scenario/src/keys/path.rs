@@ -472,6 +472,22 @@ pub(super) const KEYS: &[Key] = &[
         ..PATH
     },
     Key {
+        name: "reverse-jitter",
+        kind: Kind::Span,
+        help: "Random extra delay of a packet on each link of the reverse path, at most this; order is kept",
+        default: Some("none"),
+        examples: &["2ms"],
+        excludes: &[BOTH_WAYS],
+        real: true,
+        place: 67,
+        parse: |options, text| put(&mut options.plain.reverse_jitter, read::span_or_none(text)),
+        show: |path| path.reverse_jitter.map(show_span),
+        title: |path| {
+            Some(format!("jitter of up to {} on the way back", quantity::humane_span(path.reverse_jitter?)))
+        },
+        ..PATH
+    },
+    Key {
         name: "policer",
         kind: Kind::Text("RATE,BURST"),
         help: "Polices what enters the bottleneck, as in 20mbit,64kB",
@@ -508,7 +524,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "ack-aggregation",
-        kind: Kind::Text("SPAN|N"),
+        kind: Kind::SpanOrCount,
         help: "Releases ACKs in batches: at an interval (5ms) or by number (16)",
         default: Some("none"),
         examples: &["5ms", "16,20ms"],

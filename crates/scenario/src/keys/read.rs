@@ -1,6 +1,6 @@
 //! Readers of values that only one key, or a few, have.
 
-use firstflight::{Rate, Span};
+use firstflight::{Bytes, Rate, Span};
 
 use crate::quantity::{self, Amount, Decimal, QuantityError, QueueSize, Why, refuse};
 
@@ -100,6 +100,20 @@ pub(super) fn loss(text: &str) -> Result<Decimal, QuantityError> {
 /// What [`quantity::span`] refuses.
 pub(super) fn span_or_none(text: &str) -> Result<Option<Span>, QuantityError> {
     quantity::or_none(text, quantity::span)
+}
+
+/// Reads the IP bytes of a burst of segmentation offload, or `none`, which is also zero.
+///
+/// # Errors
+/// More than an IP packet's 64 KiB, and what [`quantity::bytes`] refuses.
+pub(super) fn gso(text: &str) -> Result<Option<Bytes>, QuantityError> {
+    const ALLOWED: &str =
+        "a burst of segmentation offload is of at most 65536 bytes, as in `64kB`, or `none`";
+    let burst = quantity::or_none(text, quantity::bytes)?;
+    match burst {
+        Some(bytes) if bytes.get() > 65_536 => Err(refuse(text, Why::TooLarge, ALLOWED)),
+        burst => Ok(burst),
+    }
 }
 
 /// Reads a duration that may be zero, with or without a unit.

@@ -123,6 +123,8 @@ fn what_means_none_is_typed_as_none_or_as_a_zero_and_needs_and_excludes_nothing(
         ("ack-loss", &["0", "0%"]),
         ("jitter", &["none", "0", "0ms", "0s", "0.0ms"]),
         ("policer", &["none", "0"]),
+        ("pacing-timer", &["none", "0", "0ms"]),
+        ("gso", &["none", "0", "0B"]),
         ("rate-trace", &["none"]),
         ("ack-aggregation", &["none", "0", "0ms"]),
         ("app", &["all"]),

@@ -1,7 +1,9 @@
 //! The links of the path, and the unresponsive traffic on them, as the simulator specifies them.
 
-use firstflight::{Span, Time};
-use firstflight_sim::{Approval, CbrSpec, OnOffSpec, PathSpec, Periods, Probability, QueueLimit};
+use firstflight::{Bytes, Span, Time};
+use firstflight_sim::{
+    Approval, CbrSpec, DepartureSpec, OnOffSpec, PathSpec, Periods, Probability, QueueLimit,
+};
 
 use super::Scenario;
 use super::queue::PARTS;
@@ -25,6 +27,7 @@ impl Scenario {
             receiver_rate: self.receiver_access_rate,
             reverse_rate: Some(self.reverse_rate),
             reverse_loss: probability(self.ack_loss),
+            reverse_jitter: self.reverse_jitter.unwrap_or(Span::ZERO),
             reverse_queue: match self.reverse_queue {
                 Some(QueueSize::Packets(packets)) => QueueLimit::Packets(packets),
                 Some(QueueSize::Bytes(bytes)) => QueueLimit::Bytes(bytes),
@@ -35,6 +38,15 @@ impl Scenario {
             policer: self.policer,
             ack_batch: self.ack_aggregation,
         }
+    }
+
+    /// How roughly senders' packets leave; `None` if they leave when they should.
+    pub fn departures(&self) -> Option<DepartureSpec> {
+        let spec = DepartureSpec {
+            grain: self.pacing_timer.unwrap_or(Span::ZERO),
+            burst: self.gso.unwrap_or(Bytes::ZERO),
+        };
+        (spec != DepartureSpec::default()).then_some(spec)
     }
 
     /// The links whose rates there are in slots of time: those between routers forward, and the others that are named to be

@@ -6,7 +6,7 @@
 use firstflight::{Avoidance, Startup, Time};
 use firstflight_tcp::{Role, Segment};
 
-use super::TcpFlow;
+use super::{Hardware, TcpFlow};
 use crate::cpu::{Cpu, Function};
 use crate::fabric::Fabric;
 use crate::packet::{PacketId, Payload};
@@ -80,7 +80,10 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
     }
 
     fn mss(&self) -> u64 {
-        self.processors.as_ref().map_or(1, |both| both.mss())
+        match self.hardware.as_deref() {
+            Some(Hardware::Processors(both)) => both.mss(),
+            Some(Hardware::Departures(_)) | None => 1,
+        }
     }
 
     /// Takes the next segment in hand if the processor has none.
@@ -115,6 +118,9 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
     }
 
     fn cpu(&mut self, side: Role) -> Option<&mut Cpu> {
-        self.processors.as_mut().map(|both| both.of(side))
+        match self.hardware.as_deref_mut()? {
+            Hardware::Processors(both) => Some(both.of(side)),
+            Hardware::Departures(_) => None,
+        }
     }
 }

@@ -19,11 +19,22 @@ impl<S: Startup, R: Startup, A: Avoidance, W> Sim<S, R, A, W> {
     /// drops in turn is to take over after [`Sim::run`], not after [`Sim::run_on`], because links have to be up to
     /// date.
     pub fn watched_by<V: Recorder>(self, watcher: impl FnOnce(W) -> V) -> Sim<S, R, A, V> {
-        let Self { now, mut fabric, flows, own, processes, arrived, seed, recorder, prefetched, cpu, spent } =
-            self;
+        let Self {
+            now,
+            mut fabric,
+            flows,
+            own,
+            processes,
+            arrived,
+            seed,
+            recorder,
+            prefetched,
+            machines,
+            spent,
+        } = self;
         fabric.set_drops_in_turn(V::HEARS_DROPS_IN_TURN);
         let recorder = watcher(recorder);
-        Sim { now, fabric, flows, own, processes, arrived, seed, recorder, prefetched, cpu, spent }
+        Sim { now, fabric, flows, own, processes, arrived, seed, recorder, prefetched, machines, spent }
     }
 
     /// Gives a TCP flow that has yet to start other endpoints and another application. Its routes and its start stay.
@@ -32,7 +43,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W> Sim<S, R, A, W> {
     /// The endpoints are impossible; or the flow has started, arrived during the run, or is no TCP flow.
     pub fn set_ends(&mut self, flow: FlowId, spec: &TcpSpec<S, R, A>) -> Result<(), NetworkError> {
         spec.check().map_err(|fault| NetworkError::Flow { flow: flow.index(), fault })?;
-        let hosts = TcpFlow::new(flow, spec, self.seed, self.cpu);
+        let hosts = TcpFlow::new(flow, spec, self.seed, self.machines);
         *self.pending(flow)? = Hosts::Tcp(Box::new(hosts));
         Ok(())
     }

@@ -34,7 +34,7 @@ pub(crate) fn any_path(draw: &mut Draw) -> Given {
         }
         _ => set("size", draw.one(&["700B", "30kB", "150kB", "500kB"])),
     }
-    let maybe: [(&str, &[&'static str]); 12] = [
+    let maybe: [(&str, &[&'static str]); 15] = [
         ("loss", &["0.5%", "3%", "10%"]),
         ("jitter", &["1ms", "20ms"]),
         ("recovery", &["rack", "sack", "newreno", "newreno-steady", "reno", "ns2-sack1"]),
@@ -45,6 +45,9 @@ pub(crate) fn any_path(draw: &mut Draw) -> Given {
         ("ssthresh", &["4p", "20p"]),
         ("ack-aggregation", &["5ms", "8"]),
         ("reverse-rate", &["50kbit", "1mbit"]),
+        ("reverse-jitter", &["1ms", "20ms"]),
+        ("pacing-timer", &["50us", "1ms"]),
+        ("gso", &["3kB", "64kB"]),
         ("access-rate", &["500kbit", "10mbit"]),
         ("policer", &["2mbit,20kB"]),
     ];
