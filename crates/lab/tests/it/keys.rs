@@ -147,10 +147,10 @@ fn a_pacing_timer_gathers_what_is_paced_and_leaves_the_ack_clock_alone() {
             race(&scenario(&[&path[..], more].concat()), &choices, &How::default()).expect("a race");
         results.into_iter().flat_map(|result| result.rows).next().expect("a row")
     };
-    let clocked = |more| of("slow-start", more);
+    let clocked = |more: Given<'_>| of("slow-start", more);
     assert_eq!(fct(&clocked(&[])).to_bits(), fct(&clocked(&[("pacing-timer", "1ms")])).to_bits());
     assert_eq!(fct(&clocked(&[])).to_bits(), fct(&clocked(&[("gso", "64kB")])).to_bits());
-    let paced = |more| of("slow-start-paced", more);
+    let paced = |more: Given<'_>| of("slow-start-paced", more);
     let exact = paced(&[]);
     for rough in
         [&[("pacing-timer", "5ms")][..], &[("gso", "64kB")], &[("pacing-timer", "50us"), ("gso", "64kB")]]
