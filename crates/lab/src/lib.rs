@@ -55,5 +55,5 @@ pub use replay::record;
 pub use run::{Outcome, Without, run, run_without};
 pub use saved::resumed;
 pub use sweep::{
-    Beside, Bottleneck, PathFacts, Stopped, Sweep, SweepError, SweptRow, parse_sweep, race_parts,
+    Beside, Bottleneck, EarlyFields, PathFacts, Stopped, Sweep, SweepError, SweptRow, parse_sweep, race_parts,
 };

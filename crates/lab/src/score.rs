@@ -2,11 +2,14 @@
 //! definitions in words.
 
 mod class;
+mod filter;
+
+pub use filter::{Filter, FilterError};
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use firstflight_measure::{ALONE, Pairing, Quantile, SuCounts, quantile};
+use firstflight_measure::{ALONE, EARLY_ROUND_TRIPS, Pairing, Quantile, SuCounts, quantile};
 
 use self::class::classes;
 use crate::sweep::PathFacts;
@@ -45,6 +48,16 @@ pub struct Judged {
     pub harm: Option<f64>,
     /// The fair share of the rate beside bulk TCP flows; `None` without such flows.
     pub fair: Option<f64>,
+    /// The cost of the ideal that knows the path after one round trip; `None` if it is undefined.
+    pub bound: Option<f64>,
+    /// The payload that this ideal has delivered by each of [`firstflight_measure::EARLY_ROUND_TRIPS`] over the run's: infinite if
+    /// the run has delivered none. `None` if the ideal is undefined.
+    pub early: Option<[f64; EARLY_ROUND_TRIPS.len()]>,
+    /// The rate that the exit found over the rate available to the flow; `None` if the exit found none, or if the rate available
+    /// changes.
+    pub rate_found: Option<f64>,
+    /// The flow's data packets that queues and policers dropped, over those sent; `None` if none was sent.
+    pub queue_loss: Option<f64>,
 }
 
 /// The quantiles of a [`Spread`].
@@ -81,6 +94,20 @@ pub struct Standing {
     pub loss: Spread,
     /// The queue that the flow added, in base RTTs.
     pub queue: Spread,
+    /// Loss without the random one: what queues and policers dropped.
+    pub queue_loss: Spread,
+    /// The mean of that.
+    pub queue_loss_mean: Option<f64>,
+    /// Cost over that of the ideal that knows the path after one round trip, in rows that have this bound.
+    pub over_bound: Spread,
+    /// Of those rows, how many cost at most a twentieth more than the bound.
+    pub near_bound: usize,
+    /// The payload of that ideal over the run's, by each of [`firstflight_measure::EARLY_ROUND_TRIPS`].
+    pub early: [Spread; EARLY_ROUND_TRIPS.len()],
+    /// The rate that exits found over the rate available: by what factor it was too high.
+    pub rate_over: Spread,
+    /// The rate available over the rate that exits found: by what factor it was too low.
+    pub rate_under: Spread,
     /// Timeouts.
     pub timeouts: Spread,
     /// Harm, in shares of the bottleneck's rate.
@@ -131,6 +158,8 @@ pub struct Group {
     pub draws: usize,
     /// Races that no scheme finished, and so none won.
     pub nobody: usize,
+    /// The cost of the ideal that knows the path after one round trip, over the races that have this bound.
+    pub bound: Spread,
     /// The standing of each scheme, in the order of the rows.
     pub standings: Vec<Standing>,
 }
@@ -196,6 +225,8 @@ pub fn score(rows: &[Judged]) -> Vec<Group> {
             group.2.push(row);
         }
     }
+    // An axis that no path of the sweep uses has one class, which is that of all paths.
+    groups.retain(|_, (axis, _, of)| !class::may_be_unused(axis) || of.len() < rows.len());
     groups.into_values().map(|(axis, class, rows)| group(axis, class, &rows, &schemes)).collect()
 }
 
@@ -272,6 +303,10 @@ fn group(axis: &'static str, class: String, rows: &[&Judged], schemes: &[&str]) 
         races: races.len(),
         draws,
         nobody: races.len() - bests.len(),
+        bound: Spread::of(
+            races.values().filter_map(|rows| Some(rows.first()?.bound?)).map(Some).collect(),
+            independent,
+        ),
         standings: standings.collect(),
     };
     let alone = group.by_cost().into_iter().find(|one| one.deploy == ALONE).map(|one| one.scheme.clone());
@@ -366,6 +401,20 @@ fn standing(
         cost: spread(own.iter().map(|row| row.cost).collect()),
         cost_of_ended: ended.values()[0],
         loss: some(|row| row.loss),
+        queue_loss: some(|row| row.queue_loss),
+        queue_loss_mean: average(own.iter().filter_map(|row| row.queue_loss)),
+        over_bound: spread(own.iter().filter_map(|row| row.over_bound()).collect()),
+        near_bound: count(|row| row.over_bound().flatten().is_some_and(|over| over <= NEAR_BOUND)),
+        early: std::array::from_fn(|place| {
+            spread(
+                own.iter()
+                    .filter_map(|row| Some(row.early?[place]))
+                    .map(|ratio| Some(ratio).filter(|ratio| ratio.is_finite()))
+                    .collect(),
+            )
+        }),
+        rate_over: some(|row| row.rate_found),
+        rate_under: some(|row| row.rate_found.map(|found| 1.0 / found)),
         queue: some(|row| row.queue),
         timeouts: every(|row| row.timeouts),
         harm: some(|row| row.harm),
@@ -383,6 +432,23 @@ fn standing(
 
 /// Within a hundredth of the best cost.
 const NEAR: f64 = 1.01;
+
+/// Within a twentieth of the bound.
+const NEAR_BOUND: f64 = 1.05;
+
+/// The mean; `None` without values.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+fn average(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+impl Judged {
+    /// The cost over the bound's; `None` without a bound, `Some(None)` if the run was given up.
+    pub fn over_bound(&self) -> Option<Option<f64>> {
+        self.bound.map(|bound| self.cost.map(|cost| cost / bound))
+    }
+}
 
 impl Spread {
     /// The median; `None` without values, and if it is that of a row that was given up.

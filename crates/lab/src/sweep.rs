@@ -4,6 +4,8 @@
 //! rows. Threads and their order have no effect.
 
 mod beside;
+mod bound;
+mod early;
 mod facts;
 mod file;
 mod parts;
@@ -12,6 +14,7 @@ mod schedule;
 mod value;
 
 pub use beside::Beside;
+pub use early::EarlyFields;
 pub use facts::{Bottleneck, PathFacts};
 pub use file::parse_sweep;
 pub use parts::{Stopped, SweptRow, race_parts};
@@ -19,16 +22,13 @@ pub(crate) use value::share_bps;
 
 use std::ops::Range;
 
-use firstflight::Span;
 use firstflight::registry::Registry;
 
-use firstflight_measure::ideal::ideal_fct;
-use firstflight_measure::{Hop, VERSION};
+use firstflight_measure::VERSION;
 use firstflight_scenario::quantity::show_rate;
-use firstflight_scenario::topology::Topology;
-use firstflight_scenario::words::Cross;
 use firstflight_scenario::{ByName, Options, Scenario, SchemeChoice, fnv_1a, show_choices};
 
+use self::bound::steady_ideal;
 use self::value::{Draws, Sample, Value};
 /// A sweep, as read from its file.
 #[derive(Clone, Debug)]
@@ -173,27 +173,6 @@ impl Sweep {
         }
         Ok(options)
     }
-}
-
-/// The ideal completion time if the available rate is constant during the flow's life: one bottleneck, with no other
-/// traffic, a constant rate, or endless flows. `None` otherwise.
-fn steady_ideal(scenario: &Scenario) -> Option<Span> {
-    let alone = Hop { delay: scenario.rtt - scenario.reverse_delay(), ..Hop::default() };
-    if scenario.beside.iter().any(|entry| !entry.reverse) {
-        return None;
-    }
-    let hop = match scenario.cross {
-        Cross::None => alone,
-        Cross::Cbr(rate) => Hop { constant: rate.bps(), ..alone },
-        Cross::Tcp(bulk) => Hop { lives: vec![(0, None); bulk.flows as usize], ..alone },
-        Cross::OnOff { .. } | Cross::Poisson { .. } | Cross::Users { .. } | Cross::Web(_) => return None,
-    };
-    let varies = scenario.rate_trace.is_some() || scenario.rounds.is_some() || scenario.app.is_some();
-    if !scenario.is_sized() || varies || scenario.topology != Topology::Single {
-        return None;
-    }
-    let ideal = scenario.ideal_sender();
-    ideal_fct(&ideal.stream(&[hop], 0), 0, ideal.ip_bytes?).map(Span::from_nanos)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::available::{Steps, carried, carried_by};
+use crate::early::{EARLY_ROUND_TRIPS, after_handshake};
 use crate::fluid::{Server, after, sent, through};
 use crate::others::{Hop, least_of, not_negative};
 
@@ -104,6 +105,29 @@ impl IdealSender {
         through(&arriving, &Server { left, bucket: 0 })
     }
 
+    /// The ideal sender that learns the path with its first ACK: of what the application writes at once, `first` IP bytes leave
+    /// after the handshake and the rest a base round trip later. Until then it knows nothing, so that no sender with this
+    /// initial window and without memory or help completes sooner. `None` if the application writes more than once.
+    pub fn informed_after_a_round_trip(&self, first: u64) -> Option<Self> {
+        let [(after, bytes)] = self.writes[..] else { return None };
+        let first = first.min(bytes);
+        let leaves = after.max(self.base_rtt);
+        let writes = vec![(leaves, first), (leaves.saturating_add(self.base_rtt), bytes - first)];
+        Some(Self { writes, ..self.clone() })
+    }
+
+    /// The payload that this sender's stream has delivered by so many base round trips after the handshake, for each of
+    /// [`EARLY_ROUND_TRIPS`]: `payload` bytes of every `packet` IP bytes.
+    pub fn delivered_early(&self, stream: &Steps, syn_at: u64, (payload, packet): (u64, u64)) -> Vec<u64> {
+        let Some(&(from, _)) = stream.first() else { return vec![0; EARLY_ROUND_TRIPS.len()] };
+        let bytes = |trips: &u64| {
+            let by = after_handshake(syn_at, self.base_rtt, *trips).max(from);
+            let bytes = carried(stream, from, by) / 8_000_000_000 * u128::from(payload);
+            u64::try_from(bytes / u128::from(packet.max(1))).unwrap_or(u64::MAX)
+        };
+        EARLY_ROUND_TRIPS.iter().map(bytes).collect()
+    }
+
     /// When the last byte of the transfer arrives in an ideal stream; `None` if it never arrives, or without a size.
     pub fn end(&self, stream: &Steps) -> Option<u64> {
         ideal_fct(stream, 0, self.ip_bytes?)
@@ -131,4 +155,52 @@ pub fn ideal_line(stream: &Steps, until: u64, payload_share: (u64, u64)) -> Vec<
 /// An amount of bytes in bits times 10^9.
 fn bit_nanos(bytes: u64) -> u128 {
     u128::from(bytes) * 8_000_000_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// 8 Mbit/s and 100 ms: a packet of 1000 bytes a millisecond, a product of 100 of them.
+    fn sender(bytes: u64) -> IdealSender {
+        IdealSender {
+            access_bps: 8_000_000_000_000,
+            receiver_bps: None,
+            rates: vec![(0, 8_000_000)],
+            policer: None,
+            base_rtt: 100 * MS,
+            writes: vec![(0, bytes)],
+            ip_bytes: Some(bytes),
+        }
+    }
+
+    fn end(sender: &IdealSender) -> u64 {
+        let hop = Hop { delay: firstflight::Span::from_millis(50), ..Hop::default() };
+        sender.end(&sender.stream(&[hop], 0)).expect("it ends") / MS
+    }
+
+    #[test]
+    fn who_knows_after_a_round_trip_leaves_the_bottleneck_idle_for_what_its_first_window_does_not_fill() {
+        // The ideal takes 1.5 round trips and a millisecond a packet.
+        assert_eq!(end(&sender(500_000)), 650);
+        let informed =
+            |bytes, first| end(&sender(bytes).informed_after_a_round_trip(first).expect("one write"));
+        // Ten packets fill 10 of the 100 ms.
+        assert_eq!(informed(500_000, 10_000), 650 + 90);
+        // A window of a whole product leaves nothing idle, nor does a transfer that fits its first window.
+        assert_eq!((informed(500_000, 100_000), informed(9_000, 10_000)), (650, end(&sender(9_000))));
+        let several = IdealSender { writes: vec![(0, 1), (1, 1)], ..sender(2) };
+        assert_eq!(several.informed_after_a_round_trip(1), None, "an application that writes twice");
+    }
+
+    #[test]
+    fn what_is_delivered_early_is_payload_by_round_trips_after_the_handshake() {
+        let informed = sender(500_000).informed_after_a_round_trip(10_000).expect("one write");
+        let hop = Hop { delay: firstflight::Span::from_millis(50), ..Hop::default() };
+        let stream = informed.stream(&[hop], 0);
+        // The window arrives from 150 ms on, all else from 250 ms on: by 300, 400 and 600 ms.
+        assert_eq!(informed.delivered_early(&stream, 0, (96, 100)), [57_600, 153_600, 345_600]);
+    }
 }

@@ -1,6 +1,7 @@
 //! From evidence to a row.
 
 use crate::arithmetic::seconds;
+use crate::early::early;
 use crate::evidence::Evidence;
 use crate::ideal::{IdealKind, ideal_fct};
 use crate::metrics;
@@ -150,6 +151,7 @@ pub fn row(measured: &Measured, evidence: &Evidence) -> Row {
         ideal_kind: ideal_kind.name().to_owned(),
         cpu: evidence.cpu,
         windows: Windows::default(),
+        early: early(evidence, measured.base_rtt),
         seed: *seed,
         version: VERSION.to_owned(),
         scenario_hash: scenario_hash.clone(),

@@ -12,6 +12,7 @@
 pub mod arithmetic;
 pub mod available;
 mod cpu;
+mod early;
 mod evidence;
 mod fluid;
 pub mod ideal;
@@ -37,6 +38,7 @@ mod verdict;
 mod windows;
 
 pub use cpu::CpuFields;
+pub use early::{EARLY_ROUND_TRIPS, Early};
 pub use evidence::{Evidence, ExitSeen, RouterAnswers, SuCounts};
 pub use ideal::{IdealKind, IdealSender, Policer};
 pub use inside::{Inside, mark};

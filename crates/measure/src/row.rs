@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::cpu::CpuFields;
+use crate::early::Early;
 use crate::windows::Windows;
 
 /// What [`Row::deploy`] says of a scheme that a sender's operator can deploy without anybody's help.
@@ -137,6 +138,9 @@ pub struct Row {
     /// What was measured in the scenario's windows; without windows it adds no field.
     #[serde(flatten)]
     pub windows: Windows,
+    /// What only sweeps have of a run; no field of a race's row.
+    #[serde(skip)]
+    pub early: Early,
     /// The seed of the run.
     pub seed: u64,
     /// The program's version.

@@ -34,6 +34,15 @@ pub(super) fn classes(path: &PathFacts) -> Vec<(&'static str, usize, String)> {
         (0.001, "0.01-0.1 %"),
         (MORE, "0.1 % and more"),
     ];
+    const JITTERS: Steps =
+        &[(f64::MIN_POSITIVE, "none"), (1e-4, "under 0.1 ms"), (1e-3, "0.1-1 ms"), (MORE, "1 ms and more")];
+    // The rate over that of the way back. ACKs of 40 bytes, one for every packet of 1500, need a 37th, one for two a 75th.
+    const WAYS_BACK: Steps = &[
+        (10.0, "a tenth of the rate or more"),
+        (37.0, "a tenth to a 37th"),
+        (75.0, "a 37th to a 75th"),
+        (MORE, "under a 75th"),
+    ];
     let bdp_bytes = path.path_rate_bps * path.path_rtt_s / 8.0;
     #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
     let size = path.path_size_bytes.unwrap_or(0) as f64 / bdp_bytes;
@@ -49,6 +58,11 @@ pub(super) fn classes(path: &PathFacts) -> Vec<(&'static str, usize, String)> {
         ("loss", class(LOSSES, path.path_loss, &exact)),
         ("cross traffic", cross(path, SHARES)),
         ("receiver", receiver(path)),
+        ("queue kind", queue_kind(path)),
+        ("jitter", class(JITTERS, path.path_jitter_s, &exact)),
+        ("ACK aggregation", aggregation(path)),
+        ("departures", departures(path)),
+        ("way back", class(WAYS_BACK, 1.0 / path.path_reverse_share, &exact)),
     ];
     axes.into_iter().map(|(axis, (rank, class))| (axis, rank, class)).collect()
 }
@@ -91,6 +105,51 @@ const ACKS: [&str; 5] = ["every", "delayed", "linux", "freebsd", "windows-xp"];
 fn receiver(path: &PathFacts) -> (usize, String) {
     let rank = ACKS.iter().position(|name| *name == path.path_ack).unwrap_or(ACKS.len());
     (rank, path.path_ack.clone())
+}
+
+/// Whether a sweep may have the axis at its default on all paths, and then has no class of it.
+pub(super) fn may_be_unused(axis: &str) -> bool {
+    ["queue kind", "jitter", "ACK aggregation", "departures", "way back"].contains(&axis)
+}
+
+const QUEUE_KINDS: [&str; 5] = ["drop-tail", "red", "codel", "fq-codel", "pie"];
+
+fn queue_kind(path: &PathFacts) -> (usize, String) {
+    let kind = &path.path_queue_kind;
+    let rank = QUEUE_KINDS.iter().position(|name| name == kind).unwrap_or(QUEUE_KINDS.len());
+    (rank, kind.clone())
+}
+
+/// The class of batches of ACKs, by time or by number.
+fn aggregation(path: &PathFacts) -> (usize, String) {
+    const TIMES: Steps = &[(0.003, "under 3 ms"), (MORE, "3 ms and more")];
+    const NUMBERS: Steps = &[(10.0, "under 10 ACKs"), (MORE, "10 ACKs and more")];
+    match (path.path_ack_batch_s, path.path_ack_batch_packets) {
+        (Some(time), _) => {
+            let (rank, class) = class(TIMES, time, &exact);
+            (1 + rank, class)
+        }
+        (None, Some(number)) => {
+            let (rank, class) = class(NUMBERS, number, &exact);
+            (1 + TIMES.len() + rank, class)
+        }
+        (None, None) => (0, "none".to_owned()),
+    }
+}
+
+/// The class of a sender's departures: by what timer, and whether in bursts.
+fn departures(path: &PathFacts) -> (usize, String) {
+    const TIMERS: Steps = &[
+        (f64::MIN_POSITIVE, "exact"),
+        (0.001, "by a timer under 1 ms"),
+        (MORE, "by a timer of 1 ms and more"),
+    ];
+    let (timer, words) = class(TIMERS, path.path_pacing_timer_s, &exact);
+    match (path.path_gso_bytes, timer) {
+        (0, _) => (timer, words),
+        (_, 0) => (TIMERS.len(), "in bursts".to_owned()),
+        (_, _) => (TIMERS.len() + timer, format!("in bursts, {words}")),
+    }
 }
 
 /// The class of cross traffic by kind; constant rates are classed by their share.

@@ -27,6 +27,10 @@ fn row(path: u64, scheme: &str, cost: Option<f64>) -> Judged {
         queue: Some(0.5),
         harm: None,
         fair: None,
+        bound: None,
+        early: None,
+        rate_found: None,
+        queue_loss: None,
     }
 }
 
@@ -355,4 +359,62 @@ fn races_that_share_a_draw_are_one_comparison_and_have_an_interval_only_in_class
     assert_eq!(told(&groups[0]), (40, 20, true, false));
     let receivers: Vec<_> = groups.iter().filter(|group| group.axis == "receiver").map(told).collect();
     assert_eq!(receivers, [(20, 20, true, true); 2]);
+}
+
+#[test]
+fn a_cost_over_the_bound_is_of_the_rows_that_have_a_bound_and_what_was_given_up_is_beyond() {
+    let bounded = |path, cost, bound| Judged { bound, ..row(path, "a", cost) };
+    let rows = [
+        bounded(0, Some(1.26), Some(1.2)),
+        bounded(1, Some(1.3), Some(1.2)),
+        bounded(2, None, Some(1.5)),
+        bounded(3, Some(9.0), None),
+    ];
+    let all = &score(&rows)[0];
+    let one = &all.standings[0];
+    assert_eq!((one.over_bound.of, one.near_bound), (3, 1));
+    assert!((value(one.over_bound.at[0]).expect("a median") - 1.3 / 1.2).abs() < 1e-12);
+    assert!(matches!(one.over_bound.at[1], Quantile::Beyond { .. }));
+    assert_eq!((all.bound.of, value(all.bound.at[0]), value(all.bound.at[1])), (3, Some(1.2), Some(1.5)));
+}
+
+#[test]
+fn a_found_rate_is_told_by_how_much_it_was_too_high_and_by_how_much_too_low() {
+    let rows: Vec<Judged> = [0.25, 0.5, 1.0, 2.0, 3.0]
+        .into_iter()
+        .zip(0..)
+        .map(|(found, path)| Judged { rate_found: Some(found), ..row(path, "a", Some(2.0)) })
+        .chain([row(5, "a", Some(2.0))])
+        .collect();
+    let one = &score(&rows)[0].standings[0];
+    let at = |spread: &Spread| [value(spread.at[0]), value(spread.at[2])];
+    assert_eq!((one.rate_over.of, at(&one.rate_over)), (5, [Some(1.0), Some(3.0)]));
+    assert_eq!(at(&one.rate_under), [Some(1.0), Some(4.0)]);
+}
+
+#[test]
+fn who_has_delivered_nothing_early_is_beyond_all_numbers_and_the_mean_of_losses_is_of_those_that_sent() {
+    let of =
+        |path, early, loss| Judged { early: Some([early; 3]), queue_loss: loss, ..row(path, "a", Some(2.0)) };
+    let one =
+        &score(&[of(0, 1.5, Some(0.5)), of(1, f64::INFINITY, Some(0.1)), of(2, 1.0, None)])[0].standings[0];
+    assert_eq!((value(one.early[0].at[0]), one.early[2].of), (Some(1.5), 3));
+    assert!(matches!(one.early[1].at[1], Quantile::Beyond { .. }));
+    assert!((one.queue_loss_mean.expect("two sent") - 0.3).abs() < 1e-12);
+}
+
+#[test]
+fn an_axis_that_no_path_uses_has_no_class() {
+    let of = |jitter: f64| {
+        let mut rows = vec![row(0, "a", Some(2.0)), row(1, "a", Some(2.0))];
+        rows[1].path.path_jitter_s = jitter;
+        let groups = score(&rows);
+        groups
+            .iter()
+            .filter(|group| group.axis == "jitter")
+            .map(|group| group.class.clone())
+            .collect::<Vec<_>>()
+    };
+    assert!(of(0.0).is_empty());
+    assert_eq!(of(0.002), ["none", "1 ms and more"]);
 }

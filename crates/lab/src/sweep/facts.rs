@@ -1,8 +1,10 @@
 //! The columns of a sweep's row that describe its path.
 
+use firstflight::Span;
 use firstflight_scenario::quantity::{Decimal, QueueSize};
 use firstflight_scenario::words::{self, Cross};
 use firstflight_scenario::{Goal, Scenario, lowest};
+use firstflight_sim::Batch;
 use serde::{Deserialize, Serialize};
 
 /// A path of a sweep, as the first columns of its rows.
@@ -40,6 +42,22 @@ pub struct PathFacts {
     pub path_packet_bytes: u64,
     /// The latest end of the run, from the SYN.
     pub path_limit_s: f64,
+    /// The initial window in full packets.
+    pub path_iw_packets: u64,
+    /// What the bottleneck's queue does before it is full: `drop-tail`, or the name of its active management.
+    pub path_queue_kind: String,
+    /// The greatest random delay of a packet at the bottleneck.
+    pub path_jitter_s: f64,
+    /// The time between releases of ACKs; `None` unless they are batched by time.
+    pub path_ack_batch_s: Option<f64>,
+    /// The ACKs of a batch; `None` unless they are batched by number.
+    pub path_ack_batch_packets: Option<f64>,
+    /// The grain of the timer by which the sender's packets leave; zero if they leave when they should.
+    pub path_pacing_timer_s: f64,
+    /// IP bytes of the sender's bursts; zero without segmentation offload.
+    pub path_gso_bytes: u64,
+    /// The rate of the reverse path over the bottleneck's.
+    pub path_reverse_share: f64,
 }
 
 /// What limits the rate of a path's bottleneck.
@@ -108,6 +126,26 @@ impl PathFacts {
             path_ack: words::ack_name(scenario.ack).to_owned(),
             path_packet_bytes: u64::from(scenario.packet()),
             path_limit_s: scenario.limit.nanos() as f64 / 1e9,
+            path_iw_packets: u64::from(scenario.iw),
+            path_queue_kind: scenario.aqm.map_or("drop-tail", |aqm| aqm.kind.name()).to_owned(),
+            path_jitter_s: span_s(scenario.jitter),
+            path_ack_batch_s: match scenario.ack_aggregation {
+                Some(Batch::Every(span)) => Some(span_s(Some(span))),
+                Some(Batch::Of { .. }) | None => None,
+            },
+            path_ack_batch_packets: match scenario.ack_aggregation {
+                Some(Batch::Of { packets, .. }) => Some(f64::from(packets)),
+                Some(Batch::Every(_)) | None => None,
+            },
+            path_pacing_timer_s: span_s(scenario.pacing_timer),
+            path_gso_bytes: scenario.gso.map_or(0, firstflight::Bytes::get),
+            path_reverse_share: scenario.reverse_rate.bps() as f64 / rate,
         }
     }
+}
+
+/// A time in seconds; zero without one.
+#[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
+fn span_s(span: Option<Span>) -> f64 {
+    span.map_or(0.0, |span| span.nanos() as f64 / 1e9)
 }

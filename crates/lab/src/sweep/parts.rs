@@ -7,6 +7,7 @@ use firstflight_measure::Row;
 use serde::Serialize;
 
 use super::beside::Beside;
+use super::early::EarlyFields;
 use super::path_race::PathRace;
 use super::schedule::{Schedule, Task};
 use super::{PathFacts, Sweep, SweepError};
@@ -21,6 +22,9 @@ pub struct SweptRow {
     /// Slow start that counts bytes over it.
     #[serde(flatten)]
     pub beside: Beside,
+    /// What is known after one round trip, and what the run had delivered by then.
+    #[serde(flatten)]
+    pub early: EarlyFields,
     /// The run.
     #[serde(flatten)]
     pub row: Row,
@@ -176,7 +180,11 @@ impl<E> Work<'_, E> {
         beside: Vec<Beside>,
     ) -> Result<(), Stopped<E>> {
         let facts = PathFacts::of(path.index, race.scenario());
-        let swept = |(row, beside)| SweptRow { path: facts.clone(), beside, row };
+        let bound = EarlyFields::of(race.scenario());
+        let swept = |(row, beside): (Row, Beside)| {
+            let early = bound.with(&row);
+            SweptRow { path: facts.clone(), beside, early, row }
+        };
         let rows = rows.into_iter().zip(beside).map(swept).collect();
         *path.rows.lock().unwrap_or_else(PoisonError::into_inner) = rows;
         (self.over)();

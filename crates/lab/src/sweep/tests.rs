@@ -3,6 +3,7 @@ use crate::{How, parse_sweep, race};
 use firstflight_scenario::keys::keys;
 use firstflight_scenario::kind::Kind;
 use firstflight_scenario::parse_choices;
+use firstflight_scenario::words::Cross;
 use std::sync::Mutex;
 
 const DRAWN: &str = "paths = 40\nseed = 7\npart = 6\ngive-up = 20\nschemes = [\"slow-start\", \"paced\"]\n[path]\n\

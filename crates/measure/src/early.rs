@@ -1,0 +1,50 @@
+//! What a run has delivered after a few round trips, whatever law governs later, and what of its loss queues did.
+
+use crate::arithmetic::count;
+use crate::evidence::Evidence;
+use crate::metrics::delivered_at;
+
+/// The round trips after which a sweep counts what was delivered.
+pub const EARLY_ROUND_TRIPS: [u64; 3] = [2, 3, 5];
+
+/// The early part of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Early {
+    /// Payload bytes delivered in order by so many base round trips after a handshake that takes one: of
+    /// [`EARLY_ROUND_TRIPS`].
+    pub delivered: [u64; EARLY_ROUND_TRIPS.len()],
+    /// Own data packets that a queue or a policer dropped: the lost ones less those of random loss.
+    pub queue_lost: u64,
+}
+
+/// The instant of so many base round trips after a handshake that takes one.
+pub(crate) fn after_handshake(syn_at: u64, base_rtt: u64, round_trips: u64) -> u64 {
+    syn_at.saturating_add(base_rtt.saturating_mul(round_trips + 1))
+}
+
+/// The early part of a run over a path of this base round-trip time.
+pub(crate) fn early(evidence: &Evidence, base_rtt: u64) -> Early {
+    let recording = &evidence.recording;
+    let by = |trips| delivered_at(evidence, after_handshake(recording.syn_at, base_rtt, trips));
+    let by_queue = recording.drops.iter().filter(|drop| drop.by_queue && drop.len > 0);
+    Early { delivered: EARLY_ROUND_TRIPS.map(by), queue_lost: count(by_queue) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Drop, Recording};
+
+    #[test]
+    fn bytes_count_by_round_trips_after_the_handshake_and_losses_of_queues_alone() {
+        let dropped = |len, by_queue| Drop { at: 0, sent_at: 0, offset: 0, len, by_queue };
+        let recording = Recording {
+            syn_at: 1_000,
+            delivered: vec![(1_300, 10), (1_301, 20), (1_400, 30), (1_600, 40), (1_601, 50)],
+            drops: vec![dropped(960, true), dropped(960, false), dropped(0, true), dropped(1, true)],
+            ..Recording::default()
+        };
+        let early = early(&Evidence { recording, ..Evidence::default() }, 100);
+        assert_eq!(early, Early { delivered: [10, 30, 40], queue_lost: 2 });
+    }
+}
