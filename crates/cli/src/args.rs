@@ -295,6 +295,13 @@ pub(crate) struct Score {
     /// Score the parts that are there, even if some are missing.
     #[arg(long)]
     pub(crate) partial: bool,
+    /// Only paths that meet all of these conditions, as in `loss<=0.1%,cross=none`.
+    #[arg(long = "where", value_name = "CONDITIONS")]
+    pub(crate) of: Option<String>,
+    /// Show costs over that of the ideal that knows the path after one round trip, what was delivered early, the rates that
+    /// exits found, and what queues dropped.
+    #[arg(long, conflicts_with_all = ["json", "csv", "wide", "columns"])]
+    pub(crate) bound: bool,
     /// Print every table: each class by itself, with every column that fits.
     #[arg(long)]
     pub(crate) full: bool,

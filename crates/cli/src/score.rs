@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use firstflight::registry::Registry;
-use firstflight_lab::score::{Group, Judged, distributions, score as judge};
+use firstflight_lab::score::{Filter, Group, Judged, distributions, score as judge};
 use firstflight_measure::VERSION;
 use firstflight_report::html::scored::{self, Scored};
-use firstflight_report::{human, part, score as report, write_whole};
+use firstflight_report::{Columns, human, part, score as report, write_whole};
 
 use crate::args::Score;
 use crate::failure::{Failure, Place};
@@ -24,6 +24,12 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
         let inputs: Vec<_> = files.iter().map(|path| Input { what: "file of the sweep", path }).collect();
         check_file("--report", path, &inputs, arguments)?;
     }
+    let filter = match &command.of {
+        Some(text) => Some(Filter::parse(text).map_err(|error| {
+            Failure::usage(format!("--where: {error}")).at(Place::argument(arguments, text))
+        })?),
+        None => None,
+    };
     let manifest = Manifest::read(folder).map_err(|error| Failure::usage(error).at(place()))?;
     let names = manifest.names(registry).map_err(|error| Failure::usage(error).at(place()))?;
     let mut rows = Vec::new();
@@ -61,6 +67,14 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
         ))
         .at(place()));
     }
+    if let Some(filter) = &filter {
+        rows.retain(|row| filter.takes(&row.path));
+        if rows.is_empty() {
+            let none = format!("--where: no path of {} meets {filter}", folder.display());
+            return Err(Failure::usage(none)
+                .at(Place::argument(arguments, command.of.as_deref().unwrap_or_default())));
+        }
+    }
     let left_out = without_ideal.first().map(|first| {
         let (count, paths) = (human::count(without_ideal.len() as u64), human::count(manifest.paths));
         format!(
@@ -77,7 +91,7 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
             human::count(manifest.paths)
         )
     });
-    print(command, &manifest, &groups, missing.len(), arguments)?;
+    print(command, (&manifest, filter.as_ref()), &groups, missing.len(), arguments)?;
     if let Some(incomplete) = &incomplete {
         output::say(&format!("not {incomplete}\n"));
     }
@@ -87,7 +101,8 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
     let Some(path) = &command.report else { return Ok(()) };
     let notes = incomplete.map(|incomplete| format!("Not {incomplete}.")).into_iter();
     let notes = notes.chain(left_out.map(|left_out| format!("{left_out}."))).collect::<Vec<_>>().join(" ");
-    let page = scored::render(&page(&manifest, groups, &rows, notes, arguments)).map_err(Failure::write)?;
+    let page = scored::render(&page((&manifest, filter.as_ref()), groups, &rows, notes, arguments))
+        .map_err(Failure::write)?;
     write_whole(path, page.as_bytes()).map_err(Failure::write)?;
     output::say_written(path);
     Ok(())
@@ -95,7 +110,7 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
 
 fn print(
     command: &Score,
-    manifest: &Manifest,
+    (manifest, filter): (&Manifest, Option<&Filter>),
     groups: &[Group],
     missing: usize,
     arguments: &[String],
@@ -105,18 +120,22 @@ fn print(
     }
     let fields = report::fields(groups);
     let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
-    let style = command.table.style_of(&fields, &report::headings(), arguments)?;
+    let mut style = command.table.style_of(&fields, &report::headings(), arguments)?;
+    if command.bound {
+        style.columns = Columns::Chosen(report::BOUND_FIELDS.map(str::to_owned).to_vec());
+    }
     let given_up = manifest.give_up.map_or_else(
         || AT_LIMIT.to_owned(),
         |times| format!("at {times} times its ideal, and counts as worse than all that ended"),
     );
     let of = format!(
-        "{} of {} parts of the sweep {}: {} of {} paths, {} of each scheme on a path; a run is given up {given_up}",
+        "{} of {} parts of the sweep {}: {} of {} paths{}, {} of each scheme on a path; a run is given up {given_up}",
         manifest.parts - missing as u64,
         manifest.parts,
         manifest.sweep,
         groups.first().map_or(0, |all| all.paths),
         manifest.paths,
+        filter.map_or_else(String::new, |filter| format!(" (those with {filter})")),
         if manifest.runs == 1 { "one run".to_owned() } else { format!("{} runs", manifest.runs) },
     );
     if command.full {
@@ -127,7 +146,7 @@ fn print(
 }
 
 fn page(
-    manifest: &Manifest,
+    (manifest, filter): (&Manifest, Option<&Filter>),
     groups: Vec<Group>,
     rows: &[Judged],
     notes: String,
@@ -150,6 +169,9 @@ fn page(
         ("raced by version", manifest.version.clone()),
     ];
     facts.push(("schemes", manifest.schemes.replace(',', ", ")));
+    if let Some(filter) = filter {
+        facts.push(("only paths with", filter.to_string()));
+    }
     Scored {
         version: VERSION.to_owned(),
         command: arguments.join(" "),

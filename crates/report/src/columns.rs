@@ -294,6 +294,33 @@ pub const SWEEP_COLUMNS: &[Column] = &[
     text("path_ack", "When the receiver acknowledges."),
     whole("path_packet_bytes", "B", "IP bytes of a full packet."),
     real("path_limit_s", "s", "When a run was given up at the latest, from its SYN."),
+    whole("path_iw_packets", "packets", "The initial window."),
+    text(
+        "path_queue_kind",
+        "What the bottleneck's queue does before it is full: drop-tail, red, codel, fq-codel or pie.",
+    ),
+    real(
+        "path_jitter_s",
+        "s",
+        "The greatest random delay of a packet at the bottleneck; zero without jitter.",
+    ),
+    real(
+        "path_ack_batch_s",
+        "s",
+        "The time between releases of ACKs. Undefined unless they are batched by time.",
+    ),
+    real(
+        "path_ack_batch_packets",
+        "packets",
+        "The ACKs of a batch. Undefined unless they are batched by number.",
+    ),
+    real(
+        "path_pacing_timer_s",
+        "s",
+        "The grain of the timer by which the sender's packets leave; zero if they leave when they should.",
+    ),
+    whole("path_gso_bytes", "B", "IP bytes of the sender's bursts; zero without segmentation offload."),
+    real("path_reverse_share", "1", "The rate of the reverse path over the bottleneck's."),
     whole(
         "bytes_raced",
         "1",
@@ -301,6 +328,37 @@ pub const SWEEP_COLUMNS: &[Column] = &[
          start-up of this path counted more than ACKs; else 0.",
     ),
     real("bytes_cost", "1", "The cost of that slow start. Undefined if it was given up, or not raced."),
+    real(
+        "bound_fct_s",
+        "s",
+        "The completion time of the ideal that knows the path after one round trip: an initial window leaves after the handshake, \
+         and a base round trip later the ideal knows all. Undefined where the rate available to the flow changes, of several \
+         bottlenecks, and without one transfer of a size.",
+    ),
+    real(
+        "bound_available_bps",
+        "bit/s",
+        "The rate available to the flow, headers included, a fair share beside bulk TCP. Undefined where that bound is.",
+    ),
+    real(
+        "bound_bytes_2",
+        "B",
+        "Payload that this ideal has delivered by two base round trips after a handshake that takes one. Undefined where it is.",
+    ),
+    real("bound_bytes_3", "B", "The same by three round trips."),
+    real("bound_bytes_5", "B", "The same by five round trips."),
+    whole(
+        "delivered_bytes_2",
+        "B",
+        "Payload that the flow had delivered in order by two base round trips after a handshake that takes one.",
+    ),
+    whole("delivered_bytes_3", "B", "The same by three round trips."),
+    whole("delivered_bytes_5", "B", "The same by five round trips."),
+    whole(
+        "queue_lost_packets",
+        "packets",
+        "The flow's data packets that a queue or a policer dropped: the lost ones less those of random loss.",
+    ),
 ];
 
 /// The fields that several runs add to a row, before its seed and after its `exit_cause`.
@@ -392,7 +450,7 @@ fn of_window(field: &str) -> Option<&'static Column> {
 mod tests {
     use super::*;
     use crate::records;
-    use firstflight_lab::{Beside, PathFacts, SweptRow};
+    use firstflight_lab::{Beside, EarlyFields, PathFacts, SweptRow};
     use firstflight_measure::{CpuFields, Row, WINDOW_FIELDS};
     use firstflight_scenario::{Options, Scenario};
     use serde_json::Value;
@@ -444,7 +502,12 @@ mod tests {
         let mut options = Options::default();
         options.set("size", "1MB").unwrap();
         let scenario = Scenario::resolve(&options).unwrap();
-        SweptRow { path: PathFacts::of(3, &scenario), beside: Beside::default(), row: full() }
+        SweptRow {
+            path: PathFacts::of(3, &scenario),
+            beside: Beside::default(),
+            early: EarlyFields::default(),
+            row: full(),
+        }
     }
 
     #[test]

@@ -128,7 +128,7 @@ fn digest(pieces: &[&[u8]]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use firstflight_lab::{Beside, PathFacts};
+    use firstflight_lab::{Beside, EarlyFields, PathFacts};
     use firstflight_measure::Row;
     use firstflight_scenario::Scenario;
 
@@ -148,6 +148,11 @@ mod tests {
             .map(|seed| SweptRow {
                 path: path.clone(),
                 beside: Beside { bytes_raced: 1, bytes_cost: Some(1.5) },
+                early: EarlyFields {
+                    bound_fct_s: Some(1.25),
+                    queue_lost_packets: seed,
+                    ..EarlyFields::default()
+                },
                 row: row(seed),
             })
             .to_vec()

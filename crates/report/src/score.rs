@@ -9,8 +9,8 @@ pub use summary::summary;
 pub use words::{LIMITS, MEASURES};
 
 use firstflight_lab::score::{Group, Judged, QUANTILES, Spread, Standing};
-use firstflight_lab::{Beside, Bottleneck, PathFacts};
-use firstflight_measure::{Pairing, Quantile, SuCounts};
+use firstflight_lab::{Beside, Bottleneck, EarlyFields, PathFacts};
+use firstflight_measure::{EARLY_ROUND_TRIPS, Pairing, Quantile, SuCounts};
 use serde_json::Value;
 
 use crate::columns::SWEEP_COLUMNS;
@@ -37,7 +37,11 @@ pub fn judged(record: &Record, paths_a_draw: u64) -> Result<Judged, &'static str
         serde_json::from_value(Value::Object(record.clone())).map_err(|_| first_missing(record))?;
     let beside: Beside =
         serde_json::from_value(Value::Object(record.clone())).map_err(|_| first_missing(record))?;
+    let early: EarlyFields =
+        serde_json::from_value(Value::Object(record.clone())).map_err(|_| first_missing(record))?;
     let number = |field: &'static str| record::number(record, field).ok_or(field);
+    let bound =
+        early.bound_fct_s.zip(record::number(record, "ideal_fct_s")).map(|(bound, ideal)| bound / ideal);
     let bottleneck = path.bottleneck();
     // Responsive traffic keeps a queue without the flow, which is not the flow's doing. A constant rate keeps none; where
     // it may take all of the bottleneck there is no ideal.
@@ -79,8 +83,31 @@ pub fn judged(record: &Record, paths_a_draw: u64) -> Result<Judged, &'static str
         queue,
         harm,
         fair,
+        bound,
+        early: behind(&early),
+        rate_found: record::number(record, "exit_rate_bps")
+            .zip(early.bound_available_bps)
+            .map(|(found, available)| found / available)
+            .filter(|found| found.is_finite() && *found > 0.0),
+        queue_loss: match record::number(record, "packets_sent").ok_or("packets_sent")? {
+            0.0 => None,
+            #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+            sent => Some(early.queue_lost_packets as f64 / sent),
+        },
         path,
     })
+}
+
+/// What the ideal that knows after one round trip has delivered by each early instant, over what the run had. By an instant at
+/// which the ideal has delivered nothing no run is behind.
+#[expect(clippy::cast_precision_loss, reason = "bytes are far below 2^53")]
+fn behind(early: &EarlyFields) -> Option<[f64; EARLY_ROUND_TRIPS.len()]> {
+    let [two, three, five] = early.delivered().map(|(ideal, own)| match (ideal?, own) {
+        (ideal, 0) if ideal > 0.0 => Some(f64::INFINITY),
+        (_, 0) => Some(1.0),
+        (ideal, own) => Some(ideal / own as f64),
+    });
+    Some([two?, three?, five?])
 }
 
 /// The first missing field of a path. A part that an earlier version raced may lack one.
@@ -115,7 +142,11 @@ fn full(group: &Group, one: &Standing) -> Record {
     put("under_ideal", one.under_ideal.into());
     put("beside_tcp", one.beside_tcp.into());
     put("beyond_fair_share", one.beyond_fair.into());
-    for (name, spread) in spreads(one) {
+    put("bounded_rows", one.over_bound.of.into());
+    put("near_bound", one.near_bound.into());
+    put("queue_loss_mean", one.queue_loss_mean.into());
+    let spreads = spreads(one).into_iter().chain([("bound_cost", &group.bound)]);
+    for (name, spread) in spreads {
         put(&format!("{name}_rows"), spread.of.into());
         for (quantile, suffix) in spread.at.iter().zip(SUFFIXES) {
             let (value, low, high) = match *quantile {
@@ -141,7 +172,7 @@ fn full(group: &Group, one: &Standing) -> Record {
 
 const SUFFIXES: [&str; QUANTILES.len()] = ["median", "p90", "p99"];
 
-fn spreads(one: &Standing) -> [(&'static str, &Spread); 7] {
+fn spreads(one: &Standing) -> [(&'static str, &Spread); 14] {
     [
         ("cost", &one.cost),
         ("bytes_cost", &one.bytes_cost),
@@ -150,6 +181,13 @@ fn spreads(one: &Standing) -> [(&'static str, &Spread); 7] {
         ("timeouts", &one.timeouts),
         ("harm", &one.harm),
         ("regret", &one.regret),
+        ("over_bound", &one.over_bound),
+        ("early_2", &one.early[0]),
+        ("early_3", &one.early[1]),
+        ("early_5", &one.early[2]),
+        ("rate_over", &one.rate_over),
+        ("rate_under", &one.rate_under),
+        ("queue_loss", &one.queue_loss),
     ]
 }
 
@@ -166,10 +204,9 @@ pub fn render(groups: &[Group], give_up: Option<u64>, of: &str, style: &TableSty
     let width = style.width;
     let fitting = width.filter(|_| style.columns != Columns::All);
     let plain = |columns| Grid::new(columns, fitting).plain(width);
-    let opening = format!(
-        "{}\n\n{of}\n\nAll paths: median / 90th / 99th percentile; docs/score.md has the definitions\n\n",
-        verdict(all, beyond)
-    );
+    let title = "All paths: median / 90th / 99th percentile; docs/score.md has the definitions";
+    let opening =
+        format!("{}\n\n{of}\n\n{}\n\n", verdict(all, beyond), with_bound(title, all, &style.columns));
     let mut out = prose::fold(&opening, width, 0) + &plain(standings(all, beyond, &style.columns));
     let who = "\nWho wins where: in each class the schemes with the least median cost, and those that are most often within \
                1 % of the best\n\n";
@@ -182,7 +219,8 @@ pub fn render(groups: &[Group], give_up: Option<u64>, of: &str, style: &TableSty
     for class in classes {
         let races = if class.races == 1 { "race" } else { "races" };
         let title = format!("Of {}: {}, {} {races}", class.axis, class.class, class.races);
-        let title = format!("\n{title}: median / 90th / 99th percentile\n\n");
+        let title = format!("{title}: median / 90th / 99th percentile");
+        let title = format!("\n{}\n\n", with_bound(&title, class, &style.columns));
         out = out + &prose::fold(&title, width, 0) + &plain(standings(class, beyond, &style.columns));
     }
     out
@@ -190,7 +228,7 @@ pub fn render(groups: &[Group], give_up: Option<u64>, of: &str, style: &TableSty
 
 /// The fields of the tables and of the [records], by which columns are chosen.
 pub fn fields(groups: &[Group]) -> Vec<String> {
-    let shown = STANDINGS.iter().map(|(field, ..)| (*field).to_owned());
+    let shown = STANDINGS.iter().chain(&BOUNDED).map(|(field, ..)| (*field).to_owned());
     let records = records(groups);
     let others =
         records.first().into_iter().flat_map(Record::keys).filter(|field| *field != "scheme").cloned();
@@ -205,7 +243,7 @@ pub fn fields(groups: &[Group]) -> Vec<String> {
 
 /// The headings of the table of schemes.
 pub fn headings() -> Headings {
-    crate::table::headings(STANDINGS.iter().map(|(field, head, ..)| (*head, *field)))
+    crate::table::headings(STANDINGS.iter().chain(&BOUNDED).map(|(field, head, ..)| (*head, *field)))
 }
 
 /// The columns of a class: field, head, cells, rank. A field is that of the [records], or what their names begin with.
@@ -228,19 +266,61 @@ const STANDINGS: [(&str, [&str; 2], Cells, u8); 16] = [
     ("told_from_first", ["against the first", ""], Cells::Numbers, 5),
 ];
 
+/// The columns about the ideal that knows after one round trip, which are shown if they are asked for.
+const BOUNDED: [(&str, [&str; 2], Cells, u8); 8] = [
+    ("over_bound", ["over bound", "×"], Cells::Numbers, 1),
+    ("near_bound", ["within", "5 %"], Cells::Numbers, 2),
+    ("early_2", ["behind", "2 RTT"], Cells::Numbers, 5),
+    ("early_3", ["behind", "3 RTT"], Cells::Numbers, 3),
+    ("early_5", ["behind", "5 RTT"], Cells::Numbers, 6),
+    ("rate_over", ["rate found", "× available"], Cells::Numbers, 7),
+    ("queue_loss", ["queue", "loss, %"], Cells::Numbers, 4),
+    ("queue_loss_mean", ["mean", ""], Cells::Numbers, 4),
+];
+
+/// The fields that `score --bound` shows.
+pub const BOUND_FIELDS: [&str; 10] = [
+    "cost",
+    "over_bound",
+    "near_bound",
+    "early_2",
+    "early_3",
+    "early_5",
+    "rate_over",
+    "queue_loss",
+    "queue_loss_mean",
+    "told_from_first",
+];
+
+/// What the ideal that knows after one round trip costs in a class, as a sentence; `None` where no race has it.
+fn of_the_bound(group: &Group) -> Option<String> {
+    (group.bound.of > 0).then(|| {
+        let races = if group.bound.of == group.races {
+            String::new()
+        } else {
+            format!(", in {} races", group.bound.of)
+        };
+        format!(
+            "The ideal that knows the path after one round trip costs {}{races}",
+            three(&group.bound, 1.0, "-")
+        )
+    })
+}
+
+/// [`of_the_bound`] behind a title, where columns of it are shown.
+fn with_bound(title: &str, group: &Group, columns: &Columns) -> String {
+    let is_shown =
+        matches!(columns, Columns::Chosen(fields) if fields.iter().any(|field| field == "over_bound"));
+    let bound = of_the_bound(group).filter(|_| is_shown);
+    bound.map_or_else(|| title.to_owned(), |bound| format!("{title}. {bound}"))
+}
+
 /// The standing of each scheme in a class, or over all paths.
 fn standings(group: &Group, beyond: &str, columns: &Columns) -> Vec<Column> {
     let order = group.by_cost();
-    let all = || {
-        STANDINGS.iter().map(|&(field, head, cells, rank)| Column {
-            field: field.to_owned(),
-            head: head.map(str::to_owned).to_vec(),
-            cells,
-            rank,
-            texts: order.iter().map(|one| cell(group, one, field, beyond)).collect(),
-        })
-    };
+    let all = || columns_of(STANDINGS.iter(), group, &order, beyond);
     let Columns::Chosen(fields) = columns else { return all().collect() };
+    let all = || columns_of(STANDINGS.iter().chain(&BOUNDED), group, &order, beyond);
     let records: Vec<Record> = order.iter().map(|one| full(group, one)).collect();
     let chosen = fields.iter().filter(|field| *field != "scheme").map(|field| {
         let shown = all().find(|column| column.field == *field);
@@ -254,6 +334,21 @@ fn standings(group: &Group, beyond: &str, columns: &Columns) -> Vec<Column> {
         shown.map_or_else(own, |column| Column { rank: ALWAYS, ..column })
     });
     all().take(1).chain(chosen).collect()
+}
+
+fn columns_of<'a>(
+    described: impl Iterator<Item = &'a (&'static str, [&'static str; 2], Cells, u8)>,
+    group: &Group,
+    order: &[&Standing],
+    beyond: &str,
+) -> impl Iterator<Item = Column> {
+    described.map(move |&(field, head, cells, rank)| Column {
+        field: field.to_owned(),
+        head: head.map(str::to_owned).to_vec(),
+        cells,
+        rank,
+        texts: order.iter().map(|one| cell(group, one, field, beyond)).collect(),
+    })
 }
 
 /// A number of a record as a cell.
@@ -285,6 +380,16 @@ fn cell(group: &Group, one: &Standing, field: &str, beyond: &str) -> String {
         "best_tied" => share(one.best_tied, decided),
         "near_best" => share(one.near_best, decided),
         "regret" => three(&one.regret, 1.0, "never"),
+        "over_bound" => three(&one.over_bound, 1.0, beyond),
+        "near_bound" => share(one.near_bound, one.over_bound.of),
+        "early_2" => three(&one.early[0], 1.0, "nothing yet"),
+        "early_3" => three(&one.early[1], 1.0, "nothing yet"),
+        "early_5" => three(&one.early[2], 1.0, "nothing yet"),
+        "rate_over" => found(one),
+        "queue_loss" => three(&one.queue_loss, 100.0, "-"),
+        "queue_loss_mean" => {
+            one.queue_loss_mean.map_or_else(|| "-".to_owned(), |mean| significant(mean * 100.0))
+        }
         _ => against_first(group, one),
     }
 }
@@ -388,6 +493,13 @@ fn three(spread: &Spread, factor: f64, beyond: &str) -> String {
         return "-".to_owned();
     }
     spread.at.map(|at| quantile(at, factor, beyond)).join(" / ")
+}
+
+/// The rate found over the rate available: the tenth percentile, the median, the ninetieth.
+fn found(one: &Standing) -> String {
+    let Quantile::Value { value: under, .. } = one.rate_under.at[1] else { return "-".to_owned() };
+    let [median, high, _] = one.rate_over.at;
+    format!("{} / {} / {}", significant(1.0 / under), quantile(median, 1.0, "-"), quantile(high, 1.0, "-"))
 }
 
 fn quantile(quantile: Quantile, factor: f64, beyond: &str) -> String {

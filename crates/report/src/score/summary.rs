@@ -30,7 +30,11 @@ pub fn summary(groups: &[Group], give_up: Option<u64>, of: &str, style: &TableSt
     let Some((all, classes)) = groups.split_first() else { return String::new() };
     let width = style.width;
     let opening = prose::fold(
-        &format!("{}\n\n{of}\n\nAll paths: median / 90th / 99th percentile\n\n", verdict(all, beyond)),
+        &format!(
+            "{}\n\n{of}\n\n{}\n\n",
+            verdict(all, beyond),
+            super::with_bound("All paths: median / 90th / 99th percentile", all, &style.columns)
+        ),
         width,
         0,
     );

@@ -29,7 +29,14 @@ fn swept_along(path: u64, scheme: &str, more: &[(&str, &str)], cost: Option<f64>
         seed: 4,
         ..Row::default()
     };
-    record::records(&[SweptRow { path, beside: Beside::default(), row }]).unwrap().remove(0)
+    record::records(&[SweptRow {
+        path,
+        beside: Beside::default(),
+        early: firstflight_lab::EarlyFields::default(),
+        row,
+    }])
+    .unwrap()
+    .remove(0)
 }
 
 #[test]

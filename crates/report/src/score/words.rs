@@ -1,7 +1,7 @@
 //! The definitions and the limits of a score in words, for the documentation and the page.
 
 /// The measures and their definitions, word for word as in docs/score.md.
-pub const MEASURES: [(&str, &str); 15] = [
+pub const MEASURES: [(&str, &str); 19] = [
     ("row", "One scheme's run over one path with one seed. A race is all schemes' rows of a path and seed."),
     (
         "cost",
@@ -79,6 +79,30 @@ pub const MEASURES: [(&str, &str); 15] = [
         "within 1 %",
         "At most a hundredth slower than the best of the race, over the races that somebody finished: the column to \
          look at.",
+    ),
+    (
+        "over bound",
+        "Its cost over that of the ideal that knows the path after one round trip: an initial window leaves after the handshake, a \
+         base round trip later the rest leaves at the rate available. No sender without help and memory that begins with this \
+         window can cost less alone. `within 5 %` are the rows that cost at most a twentieth more. The bound knows no random loss and no \
+         standing queue of others, and is not defined where the rate available changes, of several bottlenecks, and without one transfer \
+         of a size; those rows are not in it. A scheme whose own initial window is larger than the path's may be under it.",
+    ),
+    (
+        "behind",
+        "The payload that this ideal has delivered by 2, 3 and 5 base round trips after a handshake that takes one, over what the \
+         flow has: the start-up without the law that follows it, if that has not begun by then. It is `nothing yet` where the flow has \
+         delivered none.",
+    ),
+    (
+        "rate found",
+        "The rate that the exit found over the rate available to the flow, a fair share beside bulk TCP: the tenth percentile, the median \
+         and the ninetieth. Rows whose exit found no rate are not in it. `rate_over` has it, and `rate_under` the inverse, for each tail.",
+    ),
+    (
+        "queue loss",
+        "The part of loss that queues and policers did: own data packets that they dropped over data packets sent, and the mean of that \
+         over the rows. The rest of loss is random.",
     ),
 ];
 
