@@ -26,7 +26,7 @@ use crate::hears::Hears;
 use crate::restart::{self, Cwv, Nssr, QuickStartAgain, Rbp, Rfc5681, Ssr};
 use crate::schemes::{
     self, Adaptive, Bbr, CarefulResume, HyStart, HyStartLinux, HyStartPlus, Initial, Limited, Paced,
-    PacketPair, QuickStart, Search, SlowStart, Suss, VegasStart,
+    PacketPair, QuickStart, RapidStart, Search, SlowStart, Suss, VegasStart,
 };
 use crate::seam::{Avoidance, Event, Exit, Learned, Path, Plan, Startup, Step};
 use crate::units::Bytes;
@@ -234,7 +234,7 @@ any_startup! {
     /// Any scheme that is not built around another.
     #[cfg_attr(not(feature = "alloc"), expect(clippy::large_enum_variant, reason = "there is no other place"))]
     AnyPlain {
-        SlowStart: Small, Limited: Small, VegasStart: Small, PacketPair: Small, Paced: Large, HyStart: Small, HyStartLinux: Small, HyStartPlus: Small, Adaptive: Large, Search: Large, Bbr: Large, CarefulResume: Large, Suss: Large;
+        SlowStart: Small, Limited: Small, VegasStart: Small, PacketPair: Small, Paced: Large, HyStart: Small, HyStartLinux: Small, HyStartPlus: Small, Adaptive: Large, Search: Large, Bbr: Large, CarefulResume: Large, Suss: Large, RapidStart: Small;
         Outside: Small
     }
 }
@@ -348,6 +348,7 @@ macro_rules! for_each_plain_scheme {
             "hystart-linux": hystart_linux, HYSTART_LINUX, $crate::schemes::HyStartLinux;
             "hystart++": hystart_plus_plus, HYSTART_PLUS, $crate::schemes::HyStartPlus;
             "suss": suss, SUSS, $crate::schemes::Suss;
+            "rapid-start": rapid_start, RAPID_START, $crate::schemes::RapidStart;
             "search": search, SEARCH, $crate::schemes::Search;
             "bbr": bbr, BBR, $crate::schemes::Bbr;
             "careful-resume": careful_resume, CAREFUL_RESUME, $crate::schemes::CarefulResume;

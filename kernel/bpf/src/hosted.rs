@@ -195,6 +195,7 @@ macro_rules! for_each_hosted_scheme {
             "paced": paced, Paced, |initial, numbers, _| Paced::from_numbers(initial, numbers);
             "adaptive": adaptive, Adaptive, |initial, numbers, _| Adaptive::from_numbers(initial, numbers);
             "suss": suss, Suss, |initial, numbers, _| Suss::from_numbers(initial, numbers);
+            "rapid-start": rapid_start, RapidStart, |initial, numbers, _| RapidStart::from_numbers(initial, numbers);
             "careful-resume": careful_resume, CarefulResume, |initial, numbers, facts| CarefulResume::from_numbers(initial, numbers, facts.saved());
         }
     };

@@ -25,6 +25,7 @@ pub const NAMES: &[(&str, &str)] = &[
     ("hystart-linux", "ff_hystart_lnx"),
     ("hystart++", "ff_hystart_pp"),
     ("suss", "ff_suss"),
+    ("rapid-start", "ff_rapid_start"),
     ("search", "ff_search"),
     ("bbr", "ff_bbr"),
     ("careful-resume", "ff_careful"),

@@ -19,6 +19,7 @@ mod paced_gaps;
 mod packet_numbers;
 mod packet_pair;
 mod quick_start;
+mod rapid_start;
 mod registry;
 mod restart;
 mod search;

@@ -5,7 +5,7 @@ use firstflight::avoidance::{BbrCruise, Cubic, Reno, Vegas, Westwood};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{
     Adaptive, Bbr, CarefulResume, HyStart, HyStartLinux, HyStartPlus, Limited, Paced, PacketPair, QuickStart,
-    Search, SlowStart, Suss, VegasStart,
+    RapidStart, Search, SlowStart, Suss, VegasStart,
 };
 
 const PRIVATE_AREA: usize = 104;
@@ -33,6 +33,7 @@ fn every_scheme_with_reno_fits_a_sockets_private_area() {
     fits!(VegasStart, Reno);
     fits!(PacketPair, Reno);
     fits!(Suss, Reno);
+    fits!(RapidStart, Reno);
     fits!(QuickStart<SlowStart>, Reno);
 }
 
@@ -45,6 +46,7 @@ fn all_but_paced_fit_with_cubic_too() {
     fits!(HyStartPlus, Cubic);
     fits!(VegasStart, Cubic);
     fits!(PacketPair, Cubic);
+    fits!(RapidStart, Cubic);
 }
 
 #[test]
@@ -55,6 +57,7 @@ fn each_scheme_has_the_size_that_its_page_states() {
     assert_eq!(size_of::<Paced>(), 64);
     assert_eq!(size_of::<PacketPair>(), 40);
     assert_eq!(size_of::<Suss>(), 60);
+    assert_eq!(size_of::<RapidStart>(), 32);
     assert_eq!(size_of::<Bbr>(), 64);
     assert_eq!(size_of::<BbrCruise>(), 56);
     assert_eq!(size_of::<CarefulResume>(), 72);
