@@ -403,6 +403,64 @@ fn a_sweep_is_scored_when_it_is_whole_or_in_part_when_asked() {
     assert!(refused(&["score", text(&out)]).contains("part-000001.parquet: "));
 }
 
+#[test]
+fn a_score_shows_what_stands_to_the_bound_and_scores_crossed_classes() {
+    let (file, out) = place("crossed", SWEEP);
+    assert_eq!(status(&sweep(&file, &out, &[])), 0);
+    let bound = stdout(&run(&["score", text(&out), "--bound"]));
+    for word in [
+        "The ideal that knows the path after one round trip costs 1.",
+        "over bound",
+        "behind",
+        "rate found",
+        "queue",
+    ] {
+        assert!(bound.contains(word), "{word} in {bound}");
+    }
+    let all = |more: &[&str]| -> Vec<serde_json::Value> {
+        let json = stdout(&run(&[&["score", text(&out), "--json"], more].concat()));
+        let records =
+            json.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("an object"));
+        records.filter(|record| record["class"] == "all paths").collect()
+    };
+    let rows =
+        |more: &[&str]| all(more).first().map_or(0, |record| record["rows"].as_u64().expect("a number"));
+    let kinds = ["cross=none", "cross=cbr", "cross=tcp"].map(|kind| rows(&["--where", kind]));
+    assert!(kinds.iter().all(|rows| *rows > 0) && kinds.iter().sum::<u64>() == rows(&[]), "{kinds:?}");
+    let (fast, slow) =
+        (rows(&["--where", "cross=none,rate>=8mbit"]), rows(&["--where", "cross=none,rate<8mbit"]));
+    assert_eq!(fast + slow, kinds[0]);
+    assert!(all(&[])[0]["over_bound_median"].as_f64().expect("a median") >= 1.0);
+    let text_of = stdout(&run(&["score", text(&out), "--where", "loss<=0.1%, cross=none"]));
+    assert!(text_of.contains("(those with loss<=0.1%, cross=none)"), "{text_of}");
+    assert!(refused(&["score", text(&out), "--where", "loss>1%"]).contains("no path of"));
+    assert!(refused(&["score", text(&out), "--where", "lossy=1%"]).contains("there is no fact `lossy`"));
+    assert!(refused(&["score", text(&out), "--where", "loss<fast"]).contains("`fast`"));
+}
+
+#[test]
+fn the_families_are_sweeps_of_two_thousand_paths_with_a_trouble_each() {
+    for (family, option) in [
+        ("jitter", " --jitter "),
+        ("aggregation", " --ack-aggregation "),
+        ("aqm", ":"),
+        ("way-back", " --reverse-rate "),
+        ("departures", " --pacing-timer "),
+    ] {
+        let file = format!("{}/../../scenarios/grid-{family}.toml", env!("CARGO_MANIFEST_DIR"));
+        let shown = |path: u32| {
+            let output = run(&["sweep", &file, "--show", &path.to_string()]);
+            assert_eq!(status(&output), 0, "{}", stderr(&output));
+            stdout(&output)
+        };
+        // Some paths of a family are without its trouble.
+        let with = (0..20).filter(|path| shown(*path).contains(option)).count();
+        assert!(with >= 8, "{family}: {with} of 20");
+        shown(1999);
+        assert!(refused(&["sweep", &file, "--show", "2000"]).contains("1999"));
+    }
+}
+
 /// A constant rate of all of the bottleneck's leaves nothing, a watch has no completion time, and neither has a cost.
 #[test]
 fn paths_without_an_ideal_are_left_out_of_a_score_and_said_to_be() {

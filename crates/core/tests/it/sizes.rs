@@ -57,7 +57,7 @@ fn each_scheme_has_the_size_that_its_page_states() {
     assert_eq!(size_of::<Paced>(), 64);
     assert_eq!(size_of::<PacketPair>(), 40);
     assert_eq!(size_of::<Suss>(), 60);
-    assert_eq!(size_of::<RapidStart>(), 32);
+    assert_eq!(size_of::<RapidStart>(), 28);
     assert_eq!(size_of::<Bbr>(), 64);
     assert_eq!(size_of::<BbrCruise>(), 56);
     assert_eq!(size_of::<CarefulResume>(), 72);

@@ -220,6 +220,68 @@ fn the_rate_of_another_link_may_be_a_share_of_the_paths() {
     assert!(error.contains("reverse-rate: a share of the rate needs `rate`"), "{error}");
 }
 
+/// The rows of all paths of a sweep.
+fn swept(text: &str) -> Vec<SweptRow> {
+    let (sweep, put) = (sweep(text), Mutex::new(Vec::new()));
+    let keep = |_, rows: Vec<SweptRow>| -> Result<(), ()> {
+        put.lock().expect("one at a time").extend(rows);
+        Ok(())
+    };
+    let parts: Vec<u64> = (0..sweep.parts()).collect();
+    race_parts(&sweep, &parts, 2, &|| false, &|| (), &keep).expect("parts");
+    put.into_inner().expect("nobody failed")
+}
+
+#[test]
+fn alone_no_start_up_without_help_ends_before_the_ideal_that_knows_after_one_round_trip() {
+    let rows = swept(
+        "paths = 12\nseed = 5\nschemes = [\"slow-start\", \"bbr\", \"suss\", \"rapid-start:initial=1\"]\n[path]\n\
+         rate = { log-uniform = [\"1mbit\", \"300mbit\"] }\nrtt = { log-uniform = [\"5ms\", \"200ms\"] }\n\
+         queue = { log-uniform = [\"0.5bdp\", \"4bdp\"] }\nsize = { log-uniform = [\"10kB\", \"1MB\"] }\n",
+    );
+    assert_eq!(rows.len(), 48);
+    let mut near = 0;
+    for row in &rows {
+        let (bound, fct) =
+            (row.early.bound_fct_s.expect("a bound"), row.row.fct_s.flatten().expect("it ends"));
+        let ideal = row.row.ideal_fct_s.flatten().expect("an ideal");
+        assert!(bound >= ideal * (1.0 - 1e-9), "{bound} {ideal}");
+        assert!(fct >= bound * (1.0 - 1e-6), "{} over path {}: {fct} {bound}", row.row.scheme, row.path.path);
+        near += usize::from(fct < bound * 1.05);
+        // What it had early is what the bound had at most, but for a packet that is delivered whole.
+        for (bound, own) in row.early.delivered() {
+            #[expect(clippy::cast_precision_loss, reason = "bytes are far below 2^53")]
+            let own = own as f64;
+            assert!(
+                own <= bound.expect("a bound") + 1460.0,
+                "{} over path {}",
+                row.row.scheme,
+                row.path.path
+            );
+        }
+    }
+    assert!(near >= 6, "a bound that some reach: {near}");
+    // Beside traffic that comes and goes nothing is bounded.
+    let rows = swept(
+        "schemes = [\"slow-start\"]\n[path]\nrate = \"10mbit\"\nrtt = \"20ms\"\nsize = \"30kB\"\ncross = \"poisson:1,10kB\"\n",
+    );
+    assert_eq!((rows[0].early.bound_fct_s, rows[0].early.bound_bytes_2), (None, None));
+}
+
+#[test]
+fn what_queues_dropped_is_apart_from_random_loss() {
+    let rows = swept(
+        "schemes = [\"slow-start\"]\n[path]\nrate = \"20mbit\"\nrtt = \"40ms\"\nsize = \"2MB\"\nqueue = [\"4bdp\", \"0.1bdp\"]\nloss = [\"0\", \"2%\"]\n",
+    );
+    let of = |path: usize| (rows[path].row.packets_lost, rows[path].early.queue_lost_packets);
+    assert_eq!(of(1).1, 0, "random loss keeps the window under a queue of four products");
+    assert!(of(1).0 > 10);
+    let (lost, by_queue) = of(2);
+    assert!(lost > 0 && lost == by_queue, "{lost} {by_queue}");
+    let (lost, by_queue) = of(3);
+    assert!(by_queue < lost, "{lost} {by_queue}");
+}
+
 #[test]
 fn slow_start_that_counts_bytes_is_raced_beside_a_path_on_which_a_start_up_counts_more_than_acks() {
     let rows = |schemes: &str| {
