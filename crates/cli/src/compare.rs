@@ -4,6 +4,9 @@
 mod loading;
 mod table;
 
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+pub(crate) use loading::{handover_of, own_name, why_none_loads};
+
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -158,7 +161,7 @@ const LOAD: Option<Load<'static>> = None;
 
 /// Why no scheme can be loaded into the kernel; `None` if that is not known before one is.
 #[cfg(all(feature = "kernel", target_os = "linux"))]
-const REFUSAL: fn() -> Option<String> = loading::refusal;
+const REFUSAL: fn() -> Option<String> = why_none_loads;
 #[cfg(not(all(feature = "kernel", target_os = "linux")))]
 const REFUSAL: fn() -> Option<String> = || Some(crate::kernel::MISSING.to_owned());
 

@@ -18,6 +18,11 @@ mod choosing;
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 mod tracing;
 
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+pub(crate) use asking::Hosts;
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+pub(crate) use tracing::Tracing;
+
 /// `firstflight kernel`.
 #[derive(Args, Debug)]
 #[command(disable_help_subcommand = true)]

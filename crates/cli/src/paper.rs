@@ -21,6 +21,8 @@ use crate::targets::{Input, check_file};
 use habitat::Machine;
 
 mod habitat;
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+mod kernel;
 
 /// `firstflight paper`.
 #[derive(Args, Debug)]
@@ -99,7 +101,8 @@ struct HowToRun {
     /// Runs at a time; results do not depend on it [the number of processors].
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     jobs: Option<String>,
-    /// Run the figures that have this habitat there: live, on UDP sockets over emulated paths, which needs root [simulator].
+    /// Run the figures that have this habitat there: live, on UDP sockets over emulated paths, or kernel, with nginx in this machine's
+    /// TCP over them; both need root [simulator].
     #[arg(long, value_name = "NAME")]
     habitat: Option<String>,
 }
@@ -168,7 +171,7 @@ fn list(
 fn run(ids: &[String], how: &HowToRun, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     let ledger = ledger_of(how, registry, arguments)?;
     let asked = asked(&ledger, ids, arguments)?;
-    if habitat::are_skipped(how.habitat.is_some(), &asked)? {
+    if habitat::are_skipped(how.habitat.as_deref(), &asked)? {
         return Ok(());
     }
     let results = results(&asked, how, arguments)?;
@@ -212,7 +215,7 @@ fn check(
         whole_papers(&ledger, &asked, folder, arguments)?;
         check_record(&asked, folder, how, arguments)?;
     }
-    if habitat::are_skipped(how.habitat.is_some(), &asked)? {
+    if habitat::are_skipped(how.habitat.as_deref(), &asked)? {
         return Ok(());
     }
     let machine = Machine::now();
@@ -333,7 +336,7 @@ fn ledger_of(how: &HowToRun, registry: Registry, arguments: &[String]) -> Result
     let ledger = ledger(&how.from, registry, arguments)?;
     let Some(name) = &how.habitat else { return Ok(ledger) };
     if !HABITATS.contains(&name.as_str()) {
-        let message = format!("--habitat: there is no `{name}`; there is {}", HABITATS.join(", "));
+        let message = format!("--habitat: there is no `{name}`; there are {}", HABITATS.join(", "));
         return Err(Failure::usage(message).at(Place::value(arguments, "--habitat", name)));
     }
     Ok(ledger.in_habitat(name))
@@ -371,7 +374,7 @@ fn results(asked: &AskedFor<'_>, how: &HowToRun, arguments: &[String]) -> Result
         jobs,
         progress: &|done, total, name| progress.show_of(done, total, name),
         interrupted: &|| interrupt.happened(),
-        habitat: how.habitat.as_ref().map(|_| &habitat::Live as &dyn firstflight_papers::Habitat),
+        habitat: how.habitat.as_deref().and_then(habitat::of),
     };
     let results = run_figures(&figures, &settings);
     drop(progress);

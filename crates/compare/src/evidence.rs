@@ -43,12 +43,23 @@ impl Carrier {
 /// dropped, marked and delivered, until `limit` after the SYN. Exits, reductions and timeouts are inside the sender. `None` if no
 /// connection was opened.
 pub fn evidence(tape: &Tape, carrier: Carrier, mss: u16, size: u64, limit: Span) -> Option<Evidence> {
+    let sent = tape.packets().iter().filter(|packet| packet.from == Side::A);
+    let sent = sent.filter_map(|packet| Some((packet, carrier.segment(tape, packet)?)));
+    evidence_of(sent, mss, size, limit)
+}
+
+/// The same of the packets of one sender, in order.
+pub(crate) fn evidence_of<'a>(
+    sent: impl Iterator<Item = (&'a Taped, Segment)>,
+    mss: u16,
+    size: u64,
+    limit: Span,
+) -> Option<Evidence> {
     let mut recording = Recording { mss: u32::from(mss), ..Recording::default() };
     let mut sequence: Option<Sequence> = None;
     let mut arrivals: Vec<(u64, u64, u64)> = Vec::new();
     let mut marked = 0;
-    for packet in tape.packets().iter().filter(|packet| packet.from == Side::A) {
-        let Some(segment) = carrier.segment(tape, packet) else { continue };
+    for (packet, segment) in sent {
         let at = packet.entered.nanos();
         if segment.flags.has(Flags::SYN) {
             if sequence.is_none() {

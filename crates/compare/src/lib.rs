@@ -11,18 +11,24 @@
 
 mod cell;
 mod compare;
+#[cfg(target_os = "linux")]
+mod connections;
 pub mod equal;
 mod evidence;
 mod figures;
 mod habitat;
 mod heard;
+mod hosting;
 #[cfg(target_os = "linux")]
 mod late;
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(target_os = "linux")]
+mod population;
 pub mod real;
 mod replies;
 mod row;
+mod seen;
 mod subject;
 mod told;
 
@@ -32,9 +38,11 @@ pub use evidence::{Carrier, evidence};
 pub use figures::Figures;
 pub use habitat::{HABITATS, Habitat, Runs, habitats};
 pub use heard::{Heard, hear};
+pub use hosting::{Hosted, Hosting, Inside, Wanted};
 #[cfg(target_os = "linux")]
 pub use linux::inside;
 pub use row::{Difference, METRICS, Metric, Row, Summary, Tolerance, largest};
+pub use seen::Seen;
 pub use subject::{Subject, subjects};
 pub use told::{Overheard, Told};
 

@@ -2,12 +2,14 @@
 
 use firstflight::{Bytes, Span};
 use firstflight_measure::Evidence;
-use firstflight_scenario::{Goal, Scenario, SchemeChoice};
+use firstflight_scenario::{Goal, RestartChoice, Scenario, SchemeChoice};
 use serde_json::{Map, Value};
 
 use crate::cell::{Cell, CompareError, Real, limit};
 use crate::habitat::{HABITATS, Runs};
-use crate::subject::Subject;
+use crate::hosting::{Hosted, Hosting, Inside, Wanted};
+use crate::seen::Seen;
+use crate::subject::{Subject, subjects};
 
 /// How often a void run is repeated.
 const REPETITIONS: u32 = 8;
@@ -70,6 +72,88 @@ pub fn probed(
         let _ = (scenario, interrupted);
         Err(CompareError::Refused(ELSEWHERE.to_owned()))
     }
+}
+
+/// A run of a scheme in this machine's TCP over the scenario's path, with its seed: nginx at the sending host, whose sockets have the
+/// scheme, and clients that ask it for what the scenario says.
+///
+/// A scheme that the kernel has itself is the kernel's own: `slow-start` with Reno, and `hystart-linux` with Linux's CUBIC. Others are
+/// put there by `hosting`, and so is a restart policy, of which the start-up is the kernel's.
+///
+/// # Errors
+/// As [`on_sockets`], and what `hosting` refuses.
+pub fn in_kernel(
+    scenario: &Scenario,
+    choice: &SchemeChoice,
+    hosting: &dyn Hosting,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Real<Seen>, CompareError> {
+    let end = |why: String| CompareError::End { scheme: choice.name().to_owned(), habitat: "kernel", why };
+    if let Some(key) = choice.own_keys().find(|key| !OF_THE_HOST.contains(key)) {
+        return Err(end(format!("{key} is the kernel's own, and cannot be set for a scheme")));
+    }
+    if scenario.app.is_some() || scenario.probe.is_some() || !scenario.script.is_empty() {
+        return Err(end("its clients ask for files, in rounds, at instants or as users do".to_owned()));
+    }
+    let scenario = &match scenario.goal {
+        Goal::Size(_) if scenario.rounds.is_none() && scenario.population.is_none() => {
+            Scenario { limit: limit(scenario), ..scenario.clone() }
+        }
+        _ => scenario.clone(),
+    };
+    let subject = subjects(std::slice::from_ref(choice), scenario, true)?.swap_remove(0);
+    let own = scenario.for_scheme(choice);
+    let policy = Some(&own.restart).filter(|policy| **policy != RestartChoice::default());
+    if policy.is_some() && choice.entry.name != SchemeChoice::slow_start().entry.name {
+        let why = "a socket of the kernel has a start-up scheme or a restart policy, and not both";
+        return Err(end(why.to_owned()));
+    }
+    let wanted = Wanted { choice, law: choice.law(own.avoidance), policy };
+    let hosted = || -> Result<Box<dyn Hosted>, CompareError> {
+        match subject.congestion_control {
+            Some(name) => Ok(Box::new(Own(name))),
+            None => hosting.host(wanted).map_err(end),
+        }
+    };
+    #[cfg(target_os = "linux")]
+    return repeated(|| crate::linux::in_kernel(scenario, choice, hosted()?, interrupted));
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (hosted, interrupted);
+        Err(end(ELSEWHERE.to_owned()))
+    }
+}
+
+/// What a scheme may set for itself that the kernel gets.
+const OF_THE_HOST: [&str; 5] = ["avoidance", "iw", "timestamps", "ecn", "restart"];
+
+/// The kernel's own congestion control.
+#[derive(Debug)]
+struct Own(&'static str);
+
+impl Hosted for Own {
+    fn congestion_control(&self) -> &str {
+        self.0
+    }
+
+    fn attach(&self, _: [u32; 2]) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn told(self: Box<Self>) -> Result<Vec<(u16, Inside)>, String> {
+        Ok(Vec::new())
+    }
+}
+
+/// Finds out whether this machine has what [`in_kernel`] runs besides the kernel.
+///
+/// # Errors
+/// What is missing.
+pub fn has_server() -> Result<(), String> {
+    #[cfg(target_os = "linux")]
+    return crate::linux::nginx().map(drop);
+    #[cfg(not(target_os = "linux"))]
+    Err(ELSEWHERE.to_owned())
 }
 
 /// Finds out whether the system lets real packets be emulated.

@@ -111,7 +111,7 @@ pub(crate) fn flows(count: usize) -> impl Iterator<Item = FlowId> {
     (0u32..).take(count).map(FlowId)
 }
 
-fn replies(rounds: Rounds, reply: Bytes) -> firstflight_sim::Rounds {
+pub(crate) fn replies(rounds: Rounds, reply: Bytes) -> firstflight_sim::Rounds {
     let (pause, spread) = match rounds.spread {
         Some(spread) => (Pause::Every(rounds.idle + spread * 2), spread),
         None => (Pause::AfterEnd(rounds.idle), Span::ZERO),

@@ -7,11 +7,13 @@
 //!    [`population_references`] runs that slow start beside populations.
 //! 2. [`populations()`] runs many flows at once, each measured.
 //! 3. [`probe()`] sends trains over a path, and says what was truly available.
-//! 4. [`race_parts`] races a [`Sweep`] over many paths, and [`score`] summarises its rows by scheme.
+//! 4. [`arrivals`] and [`replies`] say what is asked for, and when, for hosts that carry it out with real packets.
+//! 5. [`race_parts`] races a [`Sweep`] over many paths, and [`score`] summarises its rows by scheme.
 //!
 //! Results are a pure function of scenario, schemes and seeds: identical bytes on every machine, with any number of
 //! threads.
 
+mod asking;
 mod buffer_pool;
 mod build_network;
 mod census;
@@ -40,6 +42,7 @@ mod tapped;
 mod warm_up;
 mod watched_flows;
 
+pub use asking::{arrivals, replies};
 pub use build_network::flow_start;
 pub use error::RunError;
 pub use group::{cast_of, group_count};

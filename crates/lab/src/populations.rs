@@ -235,7 +235,7 @@ fn lot(scenario: &Scenario, hosts: Hosts) -> ParkingLot {
 }
 
 /// The links, the arrival processes of the flows, and cross traffic.
-fn network(
+pub(crate) fn network(
     scenario: &Scenario,
     population: &Population,
     hosts: Hosts,

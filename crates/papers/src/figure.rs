@@ -47,8 +47,9 @@ pub struct Figure {
 /// The habitat of a figure unless it is said.
 pub const SIMULATOR: &str = "simulator";
 
-/// The other habitats that figures may have: `live` is the endpoint on UDP sockets over an emulated path.
-pub const HABITATS: [&str; 1] = ["live"];
+/// The other habitats that figures may have, over an emulated path: `live` is the endpoint on UDP sockets, `kernel` a web server in this
+/// machine's TCP.
+pub const HABITATS: [&str; 2] = ["live", "kernel"];
 
 /// A claim.
 #[derive(Clone, Debug)]
@@ -158,7 +159,7 @@ impl Figure {
     ) -> Result<Self, FileError> {
         let Some(habitat) = HABITATS.into_iter().find(|habitat| habitat == name.get_ref()) else {
             let message =
-                format!("habitat: there is no `{}`; there is {}", name.get_ref(), HABITATS.join(", "));
+                format!("habitat: there is no `{}`; there are {}", name.get_ref(), HABITATS.join(", "));
             return Err(FileError::new(text, name.span(), message));
         };
         let mut scenario = file.scenario.clone();
@@ -166,7 +167,8 @@ impl Figure {
             scenario.remove(key);
             scenario.insert(key.clone(), value.clone());
         }
-        let points = points(registry, text, &scenario, &file.vary)?;
+        let vary = there.vary.as_ref().unwrap_or(&file.vary);
+        let points = points(registry, text, &scenario, vary)?;
         let mut claims = Vec::new();
         for (id, recorded) in &there.claims {
             let at_id = |message: String| FileError::new(text, id.span(), format!("claims: {message}"));

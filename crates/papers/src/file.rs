@@ -16,6 +16,9 @@ use crate::words::{Kind, OverRuns, Setup, Source, Status};
 /// Keys and their values with their places.
 pub(crate) type Keys = BTreeMap<Spanned<String>, Spanned<Value>>;
 
+/// What varies, and its values.
+pub(crate) type Vary = BTreeMap<Spanned<String>, Spanned<Vec<Spanned<Value>>>>;
+
 /// The file of a figure.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -32,7 +35,7 @@ pub(crate) struct FigureFile {
     #[serde(default)]
     pub(crate) scenario: Keys,
     #[serde(default)]
-    pub(crate) vary: BTreeMap<Spanned<String>, Spanned<Vec<Spanned<Value>>>>,
+    pub(crate) vary: Vary,
     #[serde(default)]
     pub(crate) plot: OneOrMore<PlotFile>,
     #[serde(default)]
@@ -49,6 +52,8 @@ pub(crate) struct HabitatFile {
     pub(crate) choices: Vec<String>,
     #[serde(default)]
     pub(crate) scenario: Keys,
+    /// In place of the figure's own.
+    pub(crate) vary: Option<Vary>,
     pub(crate) claims: BTreeMap<Spanned<String>, ThereFile>,
 }
 

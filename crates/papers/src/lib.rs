@@ -36,5 +36,5 @@ pub use ledger::{Ledger, LedgerError, PAPERS, UnknownId, paper_title};
 pub use page::page;
 pub use result::{CheckError, ClaimResult, FigureResult, check};
 pub use rows::Row;
-pub use runs::{Habitat, RunsError, Settings};
+pub use runs::{Habitat, Ran, RunsError, Settings};
 pub use words::{Kind, OverRuns, Setup, Source, Status};

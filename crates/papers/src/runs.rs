@@ -31,8 +31,8 @@ pub struct Settings<'a> {
 
 /// A habitat besides the simulator.
 pub trait Habitat: Sync {
-    /// The rows of one run of each scheme with the scenario's seed, or of one probing if the scenario has one. `record` hears the
-    /// recording of each scheme, whose label it sets.
+    /// What came of one run of each scheme with the scenario's seed, or of one probing if the scenario has one. `record` hears the
+    /// recording of each scheme, whose label it sets, and its population, which is empty in a race.
     ///
     /// # Errors
     /// Why there are none, in a line.
@@ -40,9 +40,18 @@ pub trait Habitat: Sync {
         &self,
         scenario: &Scenario,
         choices: &[SchemeChoice],
-        record: &dyn Fn(&Recording),
+        record: &dyn Fn(&Recording, &str),
         interrupted: &dyn Fn() -> bool,
-    ) -> Result<Vec<Record>, String>;
+    ) -> Result<Ran, String>;
+}
+
+/// What came of runs in another habitat.
+#[derive(Clone, Debug, Default)]
+pub struct Ran {
+    /// A row for each scheme.
+    pub rows: Vec<Record>,
+    /// A row for each flow of a population.
+    pub flows: Vec<Record>,
 }
 
 impl Default for Settings<'_> {
@@ -253,13 +262,7 @@ impl Task {
             let rows: Vec<_> = results.iter().flat_map(|result| &result.rows).collect();
             let mut outcome = Outcome { rows: records(&rows)?, series: taken(series), ..Outcome::default() };
             for flow in results.iter().flat_map(|result| &result.flows).filter(|flow| flow.measured == 1) {
-                let record = records(std::slice::from_ref(flow))?.pop().unwrap_or_default();
-                outcome.flow_columns.extend(record.keys().cloned());
-                for name in &self.need.flows {
-                    let key = (label(&record), population(&record), name.clone());
-                    let value = record.get(name).cloned().unwrap_or(Value::Null);
-                    outcome.flows.entry(key).or_default().push(value);
-                }
+                self.add(&mut outcome, &records(std::slice::from_ref(flow))?.pop().unwrap_or_default());
             }
             return Ok(outcome);
         }
@@ -289,13 +292,28 @@ impl Task {
 
     fn run_in(&self, habitat: &dyn Habitat, interrupted: &dyn Fn() -> bool) -> Result<Outcome, RunsError> {
         let series = Mutex::new(BTreeMap::new());
-        let record = |recording: &Recording| self.record(&recording.label, "", recording, &series);
-        let rows = habitat.rows(&self.scenario, &self.choices, &record, interrupted);
+        let record = |recording: &Recording, population: &str| {
+            self.record(&recording.label, population, recording, &series);
+        };
+        let ran = habitat.rows(&self.scenario, &self.choices, &record, interrupted);
         if interrupted() {
             return Err(RunsError::Interrupted);
         }
-        let rows = rows.map_err(|why| RunsError::Elsewhere { figure: self.figure.clone(), why })?;
-        Ok(Outcome { rows, series: taken(series), ..Outcome::default() })
+        let Ran { rows, flows } =
+            ran.map_err(|why| RunsError::Elsewhere { figure: self.figure.clone(), why })?;
+        let mut outcome = Outcome { rows, series: taken(series), ..Outcome::default() };
+        flows.iter().for_each(|flow| self.add(&mut outcome, flow));
+        Ok(outcome)
+    }
+
+    /// Keeps the columns of a flow's row that are to be known.
+    fn add(&self, outcome: &mut Outcome, row: &Record) {
+        outcome.flow_columns.extend(row.keys().cloned());
+        for name in &self.need.flows {
+            let key = (label(row), population(row), name.clone());
+            let value = row.get(name).cloned().unwrap_or(Value::Null);
+            outcome.flows.entry(key).or_default().push(value);
+        }
     }
 
     /// Keeps what is to be known of a recording. Of several flows with one label the first one counts.

@@ -144,9 +144,9 @@ pub struct Arrived {
     pub bytes: u64,
 }
 
-/// The state of an arrival process.
+/// The state of an arrival process, which a simulation runs, or a host that opens real connections.
 #[derive(Clone, Debug)]
-pub(crate) struct Process {
+pub struct Process {
     index: u32,
     stop: Option<Time>,
     /// How many arrivals may still come.
@@ -167,7 +167,8 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    pub(crate) fn new<S, R, A>(index: u32, spec: &Arrivals<S, R, A>, seed: u64) -> Self {
+    /// The process of this index in its network, before its first arrival.
+    pub fn new<S, R, A>(index: u32, spec: &Arrivals<S, R, A>, seed: u64) -> Self {
         let mut process = Self {
             index,
             stop: spec.stop,
@@ -190,8 +191,8 @@ impl Process {
         process
     }
 
-    /// When the next flow begins.
-    pub(crate) fn next(&self) -> Option<Time> {
+    /// When the next flow begins; `None` if none does before one is over.
+    pub fn next(&self) -> Option<Time> {
         let pending = self.pending.peek().map(|Reverse((at, ..))| *at);
         match (pending, self.next_arrival) {
             (Some(one), Some(other)) => Some(one.min(other)),
@@ -200,7 +201,7 @@ impl Process {
     }
 
     /// Takes a flow that is due by `now`.
-    pub(crate) fn take(&mut self, now: Time) -> Option<Arrived> {
+    pub fn take(&mut self, now: Time) -> Option<Arrived> {
         while let Some(at) = self.next_arrival.take_if(|at| *at <= now) {
             self.arrive(at);
             if self.gap != Gap::Thinking {
@@ -246,7 +247,7 @@ impl Process {
     }
 
     /// A flow of the process is over. Returns whether the process has waited for that.
-    pub(crate) fn over(&mut self, now: Time) -> bool {
+    pub fn over(&mut self, now: Time) -> bool {
         if self.gap != Gap::Thinking {
             return false;
         }

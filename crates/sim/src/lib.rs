@@ -52,7 +52,7 @@ mod ways;
 mod writes;
 
 pub use aqm::{CoDelSpec, Discipline, FqCoDelSpec, PieSpec, RedSpec};
-pub use arrivals::{Arrivals, Arrived, Content, Ends, Gap};
+pub use arrivals::{Arrivals, Arrived, Content, Ends, Gap, Process};
 pub use batch::Batch;
 pub use cpu::{CpuSpec, CpuStats, Function};
 pub use departures::DepartureSpec;
@@ -66,7 +66,7 @@ pub use probe::{ProbeSpec, Probing};
 pub use quantity::{Probability, QueueLimit};
 pub use quick_start::{Approval, Estimator, Ring, RouterSpec};
 pub use recorder::Recorder;
-pub use rounds::{Pause, Rounds};
+pub use rounds::{Pause, Progress, Rounds};
 pub use sim::{Sim, Stop};
 pub use sizes::Sizes;
 pub use source::CbrSpec;

@@ -38,7 +38,7 @@ impl Rounds {
 
 /// Where a client is in its rounds.
 #[derive(Clone, Debug)]
-pub(crate) struct Progress {
+pub struct Progress {
     rounds: Rounds,
     stream: Stream,
     /// When the flow started; the centre of its first round is one spread later.
@@ -50,24 +50,25 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn new(rounds: Rounds, id: FlowId, seed: u64) -> Self {
+    /// A client of this number, before its start.
+    pub fn new(rounds: Rounds, id: FlowId, seed: u64) -> Self {
         let stream = Stream::new(seed, Purpose::Rounds, id.0, 0);
         Self { rounds, stream, started: Time::ZERO, begun: 0, ended: 0, next: None }
     }
 
     /// The flow starts; its first round begins up to twice the spread later.
-    pub(crate) fn start(&mut self, now: Time) {
+    pub fn start(&mut self, now: Time) {
         self.started = now;
         self.next = Some(self.around(now));
     }
 
     /// When the next round begins.
-    pub(crate) fn next(&self) -> Option<Time> {
+    pub fn next(&self) -> Option<Time> {
         self.next
     }
 
     /// Begins the round that is due, if one is, and returns its number.
-    pub(crate) fn begin(&mut self, now: Time) -> Option<u32> {
+    pub fn begin(&mut self, now: Time) -> Option<u32> {
         self.next.filter(|at| *at <= now)?;
         let round = self.begun;
         self.begun += 1;
@@ -80,13 +81,13 @@ impl Progress {
     }
 
     /// Whether no round is left to begin.
-    pub(crate) fn is_last(&self) -> bool {
+    pub fn is_last(&self) -> bool {
         self.begun >= self.rounds.count
     }
 
     /// Ends the next round if the server has all of its bytes. Returns the round's number. `delivered` is what the
     /// server has in order.
-    pub(crate) fn ended(&mut self, now: Time, delivered: u64) -> Option<u32> {
+    pub fn ended(&mut self, now: Time, delivered: u64) -> Option<u32> {
         let over = self.rounds.bytes.saturating_mul(u64::from(self.ended) + 1);
         if delivered < over || self.ended >= self.begun {
             return None;

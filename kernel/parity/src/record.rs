@@ -20,6 +20,8 @@ pub struct Record {
     pub kind: Kind,
     /// The port of this end.
     pub port: u16,
+    /// The port of the other end.
+    pub peer: u16,
     /// The address of the socket in the kernel: the same as long as the connection lives.
     pub socket: u64,
     /// What the reader saw.
@@ -71,6 +73,8 @@ impl Record {
         Some(Self {
             kind: *Kind::ALL.get(kind)?,
             port: u16::try_from(word(bytes, 4)? & 0xFFFF).ok()?,
+            // As it is on the wire.
+            peer: u16::from_be(u16::try_from(word(bytes, 4)? >> 16).ok()?),
             socket: u64::from_ne_bytes(bytes.get(8..16)?.try_into().ok()?),
             facts: Facts::read(&bytes[HEAD..HEAD + FACTS])?,
             told: Told::read(&bytes[HEAD + FACTS..])?,

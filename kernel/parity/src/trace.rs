@@ -20,6 +20,8 @@ use crate::record::Record;
 pub struct Trace {
     /// The port of the sender.
     pub port: u16,
+    /// The port of the receiver.
+    pub peer: u16,
     /// The trace: a header, and a line a call.
     pub text: String,
     /// How many decisions it has.
@@ -85,7 +87,7 @@ impl Connection {
             hosts,
             departures: Departures::WithAcks,
         };
-        let trace = Trace { port: began.port, text: Writer::header(&header), decisions: 0, acks: 0 };
+        let trace = Trace { port: began.port, peer: began.peer, text: Writer::header(&header), decisions: 0, acks: 0 };
         let is_policy = hosts == Hosts::Restart;
         let trains = Trains::default();
         Self { writer: Writer::default(), trace, trains, is_policy, governs: false, last: None }
@@ -307,7 +309,7 @@ mod tests {
         let make = |initial, numbers: &_, _: &_| Limited::from_numbers(initial, numbers);
         let (mut native, _) = Hosted::begin(make, &numbers, &facts);
         let told = native.answer(&facts);
-        Record { kind: Kind::Began, port: 5001, socket: 7, facts, told, numbers }
+        Record { kind: Kind::Began, port: 5001, peer: 40_000, socket: 7, facts, told, numbers }
     }
 
     fn header(trace: &Trace) -> Header {

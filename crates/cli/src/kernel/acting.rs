@@ -64,13 +64,13 @@ pub(super) fn run(run: &Run, registry: Registry, arguments: &[String]) -> Result
         let order = Order { is_traced: run.trace.is_some(), ..choice.order(&name) };
         let loaded = firstflight_kernel::load(&order).map_err(refused)?;
         let kept = match &run.trace {
-            Some(folder) => Kept::Traced(Tracing::begin(loaded, folder)),
+            Some(folder) => Kept::Traced(Tracing::begin(loaded), folder),
             None => Kept::Loaded(loaded),
         };
         Ok((name, kept))
     };
     emulate::emulate_with(&run.emulate, registry, arguments, load, |kept| match kept {
-        Kept::Traced(tracing) => tracing.end(&choice.alone),
+        Kept::Traced(tracing, folder) => tracing.write(&choice.alone, folder),
         Kept::Loaded(loaded) => {
             drop(loaded);
             Ok(())
@@ -79,9 +79,9 @@ pub(super) fn run(run: &Run, registry: Registry, arguments: &[String]) -> Result
 }
 
 /// A scheme that is loaded until a run is over.
-enum Kept {
+enum Kept<'a> {
     Loaded(Loaded),
-    Traced(Tracing),
+    Traced(Tracing, &'a std::path::Path),
 }
 
 /// `firstflight kernel unload`.

@@ -44,16 +44,21 @@ fn request(chosen: &Chosen, registry: Registry, arguments: &[String]) -> Result<
         return Err(Failure::usage(message).at(Place::value(arguments, "--name", name)));
     }
     let alone = Alone::parse(registry, &chosen.scheme).map_err(|error| refuse(error.to_string()))?;
+    request_of(alone.settings()).map_err(refuse)
+}
+
+/// The rate to ask for by the parameters of the scheme.
+fn request_of(settings: &[(&'static str, Value)]) -> Result<RateCode, String> {
     let mut rate = RateCode::MAX;
-    for (name, value) in alone.settings() {
+    for (name, value) in settings {
         match (*name, value) {
             ("request", Value::Rate(asked)) if asked.bps() > 0 => rate = RateCode::up(*asked),
             ("request", _) => {}
             (name, _) => {
-                return Err(refuse(format!(
+                return Err(format!(
                     "{NAME}: {name} cannot be set in the kernel, whose own congestion control goes on after the round \
                      trip at the approved rate; request can"
-                )));
+                ));
             }
         }
     }
@@ -140,12 +145,12 @@ pub(super) fn run(run: &Run, registry: Registry, arguments: &[String]) -> Result
         return Err(Failure::usage(message).at(Place::value(arguments, "--trace", &folder)));
     }
     let law = handover(run.chosen.handover.unwrap_or(Law::Cubic));
-    let hosts = Hosts { request, law, following: RefCell::new(None) };
+    let hosts = Hosts::new(request, law);
     emulate_beside(&run.emulate, registry, arguments, &hosts)
 }
 
 /// Quick-Start at the two hosts of an emulated path.
-struct Hosts {
+pub(crate) struct Hosts {
     request: RateCode,
     law: Handover,
     following: RefCell<Option<Following>>,
@@ -155,6 +160,29 @@ struct Hosts {
 struct Following {
     is_over: Arc<AtomicBool>,
     thread: JoinHandle<Result<Vec<Heard>, KernelError>>,
+}
+
+impl Hosts {
+    fn new(request: RateCode, law: Handover) -> Self {
+        Self { request, law, following: RefCell::new(None) }
+    }
+
+    /// Whether the scheme of this name is Quick-Start.
+    pub(crate) fn are_meant(scheme: &str) -> bool {
+        scheme == NAME
+    }
+
+    /// With these parameters of the scheme, before this law of the kernel.
+    pub(crate) fn of(settings: &[(&'static str, Value)], law: Handover) -> Result<Self, String> {
+        Ok(Self::new(request_of(settings)?, law))
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        // The programs stay attached as long as the thread follows them.
+        let _ = self.told();
+    }
 }
 
 impl Beside for Hosts {

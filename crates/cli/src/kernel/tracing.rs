@@ -1,22 +1,21 @@
 //! `--trace`: what a scheme was told and decided in the kernel, a trace a connection.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, spawn};
 
 use firstflight_kernel::{KernelError, Loaded};
-use firstflight_kernel_parity::{records, traces};
+use firstflight_kernel_parity::{Trace, records, traces};
 use firstflight_scenario::Alone;
 
 use crate::failure::Failure;
 
 /// A loaded scheme whose events are collected.
-pub(super) struct Tracing {
+pub(crate) struct Tracing {
     is_over: Arc<AtomicBool>,
-    thread: JoinHandle<Result<Vec<u8>, KernelError>>,
-    folder: PathBuf,
+    thread: Option<JoinHandle<Result<Vec<u8>, KernelError>>>,
 }
 
 /// Refuses a folder that cannot be made, or has something in it.
@@ -39,8 +38,8 @@ pub(super) fn check(folder: &Path) -> Result<(), Failure> {
 }
 
 impl Tracing {
-    /// Collects the events of a scheme from now on. The scheme stays loaded until [`Tracing::end`].
-    pub(super) fn begin(loaded: Loaded, folder: &Path) -> Self {
+    /// Collects the events of a scheme from now on. The scheme stays loaded until this is ended or dropped.
+    pub(crate) fn begin(loaded: Loaded) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&is_over);
         let thread = spawn(move || {
@@ -48,27 +47,40 @@ impl Tracing {
             loaded.follow(|event| events.extend_from_slice(event), || ended.load(Ordering::Relaxed))?;
             Ok(events)
         });
-        Self { is_over, thread, folder: folder.to_path_buf() }
+        Self { is_over, thread: Some(thread) }
     }
 
-    /// Unloads the scheme, and writes `1.jsonl`, `2.jsonl` and so on, in the order in which the connections began.
-    pub(super) fn end(self, hosted: &Alone) -> Result<(), Failure> {
-        self.is_over.store(true, Ordering::Relaxed);
-        let events =
-            self.thread.join().map_err(|_| Failure::usage("--trace: the events were not collected"))?;
-        let events = events.map_err(Failure::usage)?;
+    /// Unloads the scheme, and makes a trace of each connection, in the order in which they began.
+    pub(crate) fn traces(mut self, hosted: &Alone) -> Result<Vec<Trace>, String> {
+        let events = self.events()?;
         if events.is_empty() {
-            return Err(Failure::check(
-                "--trace: no connection used the scheme, so that there is no trace".to_owned(),
-            ));
+            return Err("no connection used the scheme, so that there is no trace".to_owned());
         }
-        let made = records(&events).and_then(|records| traces(hosted, &records));
-        let made = made.map_err(|what| Failure::check(format!("--trace: {what}")))?;
-        fs::create_dir_all(&self.folder).map_err(Failure::write)?;
+        records(&events).and_then(|records| traces(hosted, &records))
+    }
+
+    /// Unloads the scheme, and writes `1.jsonl`, `2.jsonl` and so on into a folder, likewise.
+    pub(super) fn write(self, hosted: &Alone, folder: &Path) -> Result<(), Failure> {
+        let made = self.traces(hosted).map_err(|what| Failure::check(format!("--trace: {what}")))?;
+        fs::create_dir_all(folder).map_err(Failure::write)?;
         for (number, trace) in made.iter().enumerate() {
-            let file = self.folder.join(format!("{}.jsonl", number + 1));
+            let file = folder.join(format!("{}.jsonl", number + 1));
             fs::write(file, &trace.text).map_err(Failure::write)?;
         }
         Ok(())
+    }
+
+    /// Waits for the thread, which keeps the scheme loaded.
+    fn events(&mut self) -> Result<Vec<u8>, String> {
+        self.is_over.store(true, Ordering::Relaxed);
+        let Some(thread) = self.thread.take() else { return Ok(Vec::new()) };
+        let events = thread.join().map_err(|_| "the events were not collected".to_owned())?;
+        events.map_err(|error| error.to_string())
+    }
+}
+
+impl Drop for Tracing {
+    fn drop(&mut self) {
+        let _ = self.events();
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use firstflight_compare::{CompareError, Real, real};
 use firstflight_measure::{Recording, row};
-use firstflight_papers::{ClaimResult, Habitat, golden};
+use firstflight_papers::{ClaimResult, Habitat, Ran, golden};
 use firstflight_report::{Record, records};
 use firstflight_scenario::{Cross, Scenario, SchemeChoice};
 use serde_json::Value;
@@ -23,27 +23,39 @@ impl Habitat for Live {
         &self,
         scenario: &Scenario,
         choices: &[SchemeChoice],
-        record: &dyn Fn(&Recording),
+        record: &dyn Fn(&Recording, &str),
         interrupted: &dyn Fn() -> bool,
-    ) -> Result<Vec<Record>, String> {
+    ) -> Result<Ran, String> {
         if scenario.probe.is_some() {
             let probed = real::probed(scenario, interrupted).map_err(|error| error.to_string())?;
-            return Ok(vec![with_truth(counted(probed)?, scenario)]);
+            let rows = vec![with_truth(counted(probed)?, scenario)];
+            return Ok(Ran { rows, flows: Vec::new() });
         }
         let mut rows = Vec::new();
         // One after the other with each seed: what the machine does meanwhile hits all alike.
         for choice in choices {
             let ran = real::on_sockets(scenario, choice, interrupted).map_err(|error| error.to_string())?;
             let evidence = counted(ran)?;
-            record(&Recording { label: choice.name().to_owned(), ..evidence.recording.clone() });
+            record(&Recording { label: choice.name().to_owned(), ..evidence.recording.clone() }, "");
             rows.push(row(&scenario.measured(choice, scenario.seed), &evidence));
         }
-        records(&rows).map_err(|error| error.to_string())
+        let rows = records(&rows).map_err(|error| error.to_string())?;
+        Ok(Ran { rows, flows: Vec::new() })
+    }
+}
+
+/// The habitat of this name; `None` if there is none, or if this program cannot run it.
+pub(super) fn of(name: &str) -> Option<&'static dyn Habitat> {
+    match name {
+        "live" => Some(&Live),
+        #[cfg(all(feature = "kernel", target_os = "linux"))]
+        "kernel" => Some(&super::kernel::InKernel),
+        _ => None,
     }
 }
 
 /// A run that counts.
-fn counted<T>(ran: Real<T>) -> Result<T, String> {
+pub(super) fn counted<T>(ran: Real<T>) -> Result<T, String> {
     match ran {
         Real::Ran(value) => Ok(value),
         Real::Void => Err("a run stayed void: this machine is too busy for real packets".to_owned()),
@@ -72,23 +84,34 @@ fn with_truth(mut record: Record, scenario: &Scenario) -> Record {
 }
 
 /// Names the figures that are skipped, where the system lets no paths be emulated; whether all are. Without a habitat none is.
-pub(super) fn are_skipped(is_live: bool, asked: &AskedFor<'_>) -> Result<bool, Failure> {
-    if !is_live {
-        return Ok(false);
-    }
+pub(super) fn are_skipped(habitat: Option<&str>, asked: &AskedFor<'_>) -> Result<bool, Failure> {
+    let Some(habitat) = habitat else { return Ok(false) };
     let Some(scenario) = asked.figures().find_map(|figure| figure.a_scenario()) else {
         return Err(Failure::usage("no figure that is asked for has this habitat"));
     };
-    match real::is_possible(scenario) {
-        Ok(()) => Ok(false),
-        Err(CompareError::Refused(why)) => {
-            for figure in asked.figures() {
-                output::say(&format!("skipped: {}: {why}\n", figure.name()));
-            }
-            Ok(true)
-        }
-        Err(error) => Err(Failure::usage(error)),
+    let missing = if habitat == "kernel" { missing_in_kernel() } else { None };
+    let why = match missing.map_or_else(|| real::is_possible(scenario), |why| Err(CompareError::Refused(why)))
+    {
+        Ok(()) => return Ok(false),
+        Err(CompareError::Refused(why)) => why,
+        Err(error) => return Err(Failure::usage(error)),
+    };
+    for figure in asked.figures() {
+        output::say(&format!("skipped: {}: {why}\n", figure.name()));
     }
+    Ok(true)
+}
+
+/// What this program or this machine lacks for the habitat `kernel`, in a line.
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+fn missing_in_kernel() -> Option<String> {
+    super::kernel::missing()
+}
+
+/// The same of a program that loads no schemes.
+#[cfg(not(all(feature = "kernel", target_os = "linux")))]
+fn missing_in_kernel() -> Option<String> {
+    Some(crate::kernel::MISSING.to_owned())
 }
 
 /// The machine when a measurement began.

@@ -82,7 +82,11 @@ fn prepare(side: Side, words: &Words<'_>) -> Result<(), String> {
         set(name, value).map_err(|error| error.to_string())?;
     }
     let metrics =
-        RouteMetrics { initial_window: Some(words.number("iw")?), quick_acks: words.of("quick")? == "true" };
+        RouteMetrics {
+            initial_window: Some(words.number("iw")?),
+            quick_acks: words.of("quick")? == "true",
+            ..RouteMetrics::default()
+        };
     set_route(side, metrics).map_err(|error| format!("the route: {error}"))
 }
 

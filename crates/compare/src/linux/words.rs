@@ -11,7 +11,7 @@ use firstflight_scenario::{Goal, Scenario};
 use firstflight_wire::payload;
 
 /// The port at which the receiver listens.
-pub(super) const PORT: u16 = 4_433;
+pub(crate) const PORT: u16 = 4_433;
 
 /// The exit status of a sender that the limit ended, as that of `timeout`.
 pub(super) const OUT_OF_TIME: i32 = 124;

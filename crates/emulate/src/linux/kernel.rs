@@ -8,28 +8,47 @@ use crate::addresses::Side;
 
 /// What the route to the other host says to the kernel's TCP (`ip-route(8)`).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct RouteMetrics {
+pub struct RouteMetrics<'a> {
     /// The initial congestion window in segments; the kernel's own if not given.
     pub initial_window: Option<u32>,
     /// Whether each segment is acknowledged at once.
     pub quick_acks: bool,
+    /// The congestion control of sockets that use the route, those that are accepted too; the host's default if not given.
+    pub congestion_control: Option<&'a str>,
+    /// The largest receive window in bytes that sockets begin with; what their buffers hold if not given.
+    pub receive_window: Option<u32>,
+    /// The least retransmission timeout in milliseconds; the kernel's own if not given.
+    pub least_timeout_ms: Option<u32>,
 }
 
-/// `RTAX_INITCWND` and `RTAX_QUICKACK` of `linux/rtnetlink.h`.
+/// `RTAX_LOCK`, `RTAX_WINDOW`, `RTAX_INITCWND`, `RTAX_RTO_MIN`, `RTAX_QUICKACK` and `RTAX_CC_ALGO` of `linux/rtnetlink.h`.
+const LOCK: u16 = 1;
+const WINDOW: u16 = 3;
 const INITIAL_WINDOW: u16 = 11;
+const LEAST_TIMEOUT: u16 = 13;
 const QUICK_ACKS: u16 = 15;
+const CONGESTION_CONTROL: u16 = 16;
 
 /// Sets the route from this host to the other one.
 ///
 /// # Errors
 /// The kernel refuses it.
-pub fn set_route(side: Side, metrics: RouteMetrics) -> io::Result<()> {
+pub fn set_route(side: Side, metrics: RouteMetrics<'_>) -> io::Result<()> {
     let kernel = Netlink::new()?;
     let index = kernel.index(NAME)?;
-    let of = |kind: u16, value: Option<u32>| value.map(|value| (kind, value));
-    let metrics =
-        [of(INITIAL_WINDOW, metrics.initial_window), of(QUICK_ACKS, metrics.quick_acks.then_some(1))];
-    kernel.route(index, side, &metrics.into_iter().flatten().collect::<Vec<_>>())
+    let of = |kind: u16, value: Option<u32>| value.map(|value| (kind, value.to_ne_bytes().to_vec()));
+    let RouteMetrics { initial_window, quick_acks, congestion_control, receive_window, least_timeout_ms } =
+        metrics;
+    let numbers = [
+        // The kernel takes a least timeout from a locked metric only.
+        of(LOCK, least_timeout_ms.map(|_| 1 << LEAST_TIMEOUT)),
+        of(WINDOW, receive_window),
+        of(INITIAL_WINDOW, initial_window),
+        of(LEAST_TIMEOUT, least_timeout_ms),
+        of(QUICK_ACKS, quick_acks.then_some(1)),
+    ];
+    let name = congestion_control.map(|name| (CONGESTION_CONTROL, [name.as_bytes(), &[0]].concat()));
+    kernel.route(index, side, &numbers.into_iter().flatten().chain(name).collect::<Vec<_>>())
 }
 
 /// Sets a value of this host under `net.ipv4`, such as `tcp_timestamps`.

@@ -86,19 +86,17 @@ impl Netlink {
         self.ask(NEW_ADDRESS, CREATE, &body, &attributes)
     }
 
-    /// Gives the route from the host to the other one these metrics, each a number of `RTAX_` and its value. The route is the one
+    /// Gives the route from the host to the other one these metrics, each a number of `RTAX_` and the bytes of its value. The route is the one
     /// that came with the address.
-    pub(super) fn route(&self, index: u32, side: Side, metrics: &[(u16, u32)]) -> io::Result<()> {
+    pub(super) fn route(&self, index: u32, side: Side, metrics: &[(u16, Vec<u8>)]) -> io::Result<()> {
         let family = u8::try_from(AddressFamily::INET.as_raw()).unwrap_or_default();
         let mut body = vec![family, 32, 0];
         body.extend(ROUTE);
-        let metrics: Vec<_> =
-            metrics.iter().map(|(kind, value)| (*kind, value.to_ne_bytes().to_vec())).collect();
         let attributes = [
             (ROUTE_DESTINATION, side.other().host().v4.octets().to_vec()),
             (ROUTE_DEVICE, index.to_ne_bytes().to_vec()),
             (ROUTE_SOURCE, side.host().v4.octets().to_vec()),
-            (ROUTE_METRICS, padded(&metrics)),
+            (ROUTE_METRICS, padded(metrics)),
         ];
         self.ask(NEW_ROUTE, CREATE | REPLACE, &body, &attributes)
     }
