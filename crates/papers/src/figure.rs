@@ -120,7 +120,7 @@ impl Figure {
         let plots = plots(text, &file, &points)?;
         let mut claims: Vec<Claim> = Vec::new();
         for one in &file.claim {
-            let claim = claim(text, one, &points)?;
+            let claim = claim(text, one, None, &points)?;
             if claims.iter().any(|before| before.id == claim.id) {
                 let message = format!("id: there are two claims `{}`; each has a name of its own", claim.id);
                 return Err(FileError::new(text, one.get_ref().id.span(), message));
@@ -179,10 +179,15 @@ impl Figure {
                 return Err(at_id(message.to_owned()));
             }
             let of_here = self.claims.iter().find(|claim| claim.id == *id.get_ref()).cloned();
+            let measured = recorded.measured.as_ref().or(said.get_ref().measured.as_ref());
+            if recorded.status != Status::NotTestable && measured.is_none_or(|_| said.get_ref().expected.is_none()) {
+                let message = "a claim that is tested has `expected`, and `measured`, there or in the figure";
+                return Err(at_id(message.to_owned()));
+            }
             let claim = match of_here {
                 // What it measures there is nothing.
                 Some(claim) if recorded.status == Status::NotTestable => Claim { expression: None, ..claim },
-                _ => claim(text, said, &points)?,
+                _ => claim(text, said, recorded.measured.as_ref(), &points)?,
             };
             claims.push(Claim { status: recorded.status, why: recorded.why.clone(), ..claim });
         }
@@ -237,8 +242,15 @@ fn expression(
     Ok(expression)
 }
 
-fn claim(text: &str, spanned: &Spanned<ClaimFile>, points: &Points) -> Result<Claim, FileError> {
+/// A claim of the file; `measured` is in place of the file's own.
+fn claim(
+    text: &str,
+    spanned: &Spanned<ClaimFile>,
+    measured: Option<&Spanned<String>>,
+    points: &Points,
+) -> Result<Claim, FileError> {
     let file = spanned.get_ref();
+    let measured = measured.or(file.measured.as_ref());
     let id = file.id.get_ref();
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '.';
     if id.is_empty() || !id.chars().all(is_plain) {
@@ -252,7 +264,7 @@ fn claim(text: &str, spanned: &Spanned<ClaimFile>, points: &Points) -> Result<Cl
             "status: a claim that does not hold or is not testable says `why`, from evidence",
         ));
     }
-    if status != Status::NotTestable && (file.measured.is_none() || file.expected.is_none()) {
+    if status != Status::NotTestable && (measured.is_none() || file.expected.is_none()) {
         return Err(at_status("status: a claim without `measured` and `expected` is `not_testable`"));
     }
     if file.expected.is_some() && status != Status::NotTestable && file.tolerance.trim().is_empty() {
@@ -278,10 +290,10 @@ fn claim(text: &str, spanned: &Spanned<ClaimFile>, points: &Points) -> Result<Cl
         tolerance: file.tolerance.clone(),
         status,
         why: file.why.clone(),
-        measured: file.measured.as_ref().map(|said| said.get_ref().clone()).unwrap_or_default(),
+        measured: measured.map(|said| said.get_ref().clone()).unwrap_or_default(),
         expected,
         over_runs: file.over_runs.unwrap_or_default(),
-        expression: file.measured.as_ref().map(read).transpose()?,
+        expression: measured.map(read).transpose()?,
     })
 }
 

@@ -61,6 +61,8 @@ pub(crate) struct HabitatFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ThereFile {
+    /// In place of what the claim measures elsewhere.
+    pub(crate) measured: Option<Spanned<String>>,
     pub(crate) status: Status,
     #[serde(default)]
     pub(crate) why: String,

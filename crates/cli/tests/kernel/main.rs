@@ -5,6 +5,7 @@
 mod asking;
 #[path = "../it/common/command.rs"]
 mod common;
+mod figures;
 #[path = "../emulate/machine.rs"]
 mod machine;
 #[path = "../emulate/setting.rs"]

@@ -3,7 +3,7 @@
 use firstflight::registry::Registry;
 use firstflight_lab::{How, race};
 use firstflight_measure::Recording;
-use firstflight_papers::{ClaimResult, Habitat, Ledger, Settings, Status, check};
+use firstflight_papers::{ClaimResult, Habitat, Ledger, Ran, Settings, Status, check};
 use firstflight_report::Record;
 use firstflight_scenario::{Scenario, SchemeChoice, parse_choices, parse_file};
 use serde_json::Value;
@@ -245,15 +245,15 @@ impl Habitat for Moon {
         &self,
         scenario: &Scenario,
         choices: &[SchemeChoice],
-        record: &dyn Fn(&Recording),
+        record: &dyn Fn(&Recording, &str),
         _: &dyn Fn() -> bool,
-    ) -> Result<Vec<Record>, String> {
+    ) -> Result<Ran, String> {
         let row = |choice: &SchemeChoice| {
             record(&Recording {
                 label: choice.name().to_owned(),
                 delivered: vec![(1_000_000_000, 42)],
                 ..Recording::default()
-            });
+            }, "");
             let fields = [
                 ("scheme", Value::from(choice.name())),
                 ("throughput_bps", scenario.rate.bps().into()),
@@ -261,7 +261,14 @@ impl Habitat for Moon {
             ];
             fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
         };
-        Ok(choices.iter().map(row).collect())
+        let rows: Vec<Record> = choices.iter().map(row).collect();
+        let of_population = |row: &Record| {
+            let only = ("population".to_owned(), Value::from("only"));
+            row.clone().into_iter().chain([only]).collect::<Record>()
+        };
+        let flows = scenario.population.as_ref().map_or(0, |population| population.flows);
+        let flows = (0..flows).flat_map(|_| rows.iter().map(of_population)).collect();
+        Ok(Ran { rows, flows })
     }
 }
 
@@ -291,4 +298,24 @@ fn a_figure_in_another_habitat_has_its_keys_its_rows_and_its_own_record() {
     assert_eq!(told, wanted);
     assert_eq!((&claims[0].measured, claims[0].habitat.as_str()), (&Value::from(8e6), "live"));
     assert_eq!((&claims[2].measured, claims[2].why.as_str()), (&Value::Null, "no air"));
+}
+
+#[test]
+fn a_figure_in_another_habitat_may_vary_and_measure_otherwise_and_has_the_flows_of_its_runs() {
+    let text = "title = 't'\nsection = '1'\nfigure = 'f'\nsetup = 'testbed'
+[scenario]\nsize = '20p'\nflows = 3\narrivals = 'at:0s,1s,2s'\ntopology = 'dumbbell:hosts=1,ways=onward'\nschemes = ['slow-start:as=sack']
+[vary]\nrate = ['5mbit', '8mbit', '9mbit']
+[[claim]]\nid = 'a'\nsays = 's'\nsource = 'text'\nexpected = '= 2 within 0'\ntolerance = 'n'\nstatus = 'not_testable'\nwhy = 'no air'
+[habitat.kernel]\nvary = { rate = ['1mbit', '2mbit'] }
+[habitat.kernel.claims]\na = { measured = 'last(count(flow.throughput_bps[sack])) - 1', status = 'holds' }\n";
+    let folder = Folder::with("flows", text);
+    let ledger = Ledger::read(Registry::builtin(), &folder.0).unwrap_or_else(|error| panic!("{error}"));
+    let there = ledger.in_habitat("kernel");
+    let [figure] = there.figures.as_slice() else { panic!("one figure") };
+    let settings = Settings { habitat: Some(&Moon), ..Settings::default() };
+    let claims = check(&[figure], &settings).expect("results").pop().expect("a figure").claims;
+    assert_eq!((claims[0].status, &claims[0].measured), (Status::Holds, &Value::from(2.0)), "{claims:?}");
+    let [here] = ledger.figures.as_slice() else { panic!("one figure") };
+    let claims = check(&[here], &Settings::default()).expect("results").pop().expect("a figure").claims;
+    assert_eq!(claims[0].status, Status::NotTestable);
 }
