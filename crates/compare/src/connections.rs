@@ -71,3 +71,94 @@ impl Connection<'_> {
         reached
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::net::Ipv4Addr;
+
+    use firstflight::Time;
+    use firstflight_emulate::Observer;
+    use firstflight_measure::metrics;
+    use firstflight_wire::{Addresses, Hosts, Ip, encode};
+
+    const PORT: u16 = 4_433;
+    const ISN: u32 = u32::MAX - 500;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    /// A packet between a port of host A and the server at host B.
+    fn packet(from: Side, port: u16, segment: &Segment) -> Vec<u8> {
+        let [a, b] = [(Ipv4Addr::new(10, 0, 0, 1), port), (Ipv4Addr::new(10, 0, 0, 2), PORT)];
+        let (source, destination) = if from == Side::A { (a, b) } else { (b, a) };
+        let addresses = Addresses {
+            hosts: Hosts::V4 { source: source.0, destination: destination.0 },
+            source_port: source.1,
+            destination_port: destination.1,
+        };
+        let payload = vec![7; usize::from(segment.len)];
+        let mut bytes = Vec::new();
+        encode(&Ip { addresses, identification: 0, hop_limit: 64 }, segment, &payload, &mut bytes)
+            .expect("a packet");
+        bytes
+    }
+
+    fn data(offset: u32) -> Segment {
+        let seq = ISN.wrapping_add(1).wrapping_add(offset);
+        Segment { seq, len: 1_000, flags: Flags::ACK, ..Segment::default() }
+    }
+
+    fn ack(offset: u32) -> Segment {
+        Segment { ack: ISN.wrapping_add(1).wrapping_add(offset), flags: Flags::ACK, ..Segment::default() }
+    }
+
+    /// Two connections to one server at the same time, each with two segments; of the second one a segment is dropped and sent again.
+    /// A third one goes the other way.
+    #[test]
+    fn each_connection_has_its_own_packets_and_acknowledgements() {
+        let mut tape = Tape::default();
+        let syn_ack = Segment { seq: ISN, flags: Flags::SYN.with(Flags::ACK), ..Segment::default() };
+        let packets = [
+            (Side::B, 40_000, 0, syn_ack),
+            (Side::B, 40_001, 2, syn_ack),
+            (Side::B, 40_000, 10, data(0)),
+            (Side::B, 40_001, 11, data(0)),
+            (Side::B, 40_001, 12, data(1_000)),
+            (Side::B, 40_000, 13, data(1_000)),
+            (Side::A, 40_000, 20, ack(2_000)),
+            (Side::A, 40_001, 21, ack(0)),
+            (Side::B, 40_001, 30, data(0)),
+            (Side::A, 40_001, 40, ack(2_000)),
+        ];
+        for (number, (from, port, millis, segment)) in (0..).zip(&packets) {
+            tape.entered(number, *from, at(*millis), &packet(*from, *port, segment));
+            match number {
+                3 => tape.dropped(number, at(11), None),
+                _ => tape.left(number, from.other(), at(millis + 5), &[], false),
+            }
+        }
+        let other = Addresses {
+            hosts: Hosts::V4 { source: Ipv4Addr::new(10, 0, 0, 1), destination: Ipv4Addr::new(10, 0, 0, 2) },
+            source_port: PORT,
+            destination_port: 40_000,
+        };
+        let mut bytes = Vec::new();
+        encode(&Ip { addresses: other, identification: 0, hop_limit: 64 }, &data(0), &[7; 1_000], &mut bytes)
+            .expect("a packet");
+        tape.entered(10, Side::A, at(50), &bytes);
+        let all = connections(&tape, Side::B, PORT);
+        assert_eq!(all.keys().copied().collect::<Vec<_>>(), [40_000, 40_001]);
+        let told = |port: u16| {
+            let connection = &all[&port];
+            let evidence = connection.evidence(1_000, 2_000, Span::from_secs(9)).expect("a transfer");
+            let counts = (metrics::packets_sent(&evidence), metrics::packets_lost(&evidence));
+            (connection.began(), evidence.finished_at, counts, connection.acks())
+        };
+        let ms = |millis: u64| millis * 1_000_000;
+        assert_eq!(told(40_000), (Some(0), Some(ms(18)), (2, 0), vec![(ms(25), 2_000)]));
+        assert_eq!(told(40_001), (Some(ms(2)), Some(ms(35)), (3, 1), vec![(ms(45), 2_000)]));
+    }
+}

@@ -16,7 +16,11 @@ pub(crate) struct Flow {
 }
 
 /// The rows of all flows, in order of their begins.
-pub(crate) fn flow_rows(scenario: &Scenario, choice: &SchemeChoice, flows: &[Flow]) -> Vec<Map<String, Value>> {
+pub(crate) fn flow_rows(
+    scenario: &Scenario,
+    choice: &SchemeChoice,
+    flows: &[Flow],
+) -> Vec<Map<String, Value>> {
     flows.iter().enumerate().map(|(number, flow)| flow_row(scenario, choice, number, flow)).collect()
 }
 
@@ -174,7 +178,8 @@ mod tests {
     /// A flow of 3 kB from `began` on that takes two seconds, with a packet lost in start-up and one after it.
     fn flow(began: u64, is_told: bool) -> Flow {
         let send = |at: u64, offset| Send { at: began + at, offset, len: 1_000, retransmission: false };
-        let lost = |at: u64| Drop { at: began + at, sent_at: began + at, offset: 0, len: 1_000, by_queue: true };
+        let lost =
+            |at: u64| Drop { at: began + at, sent_at: began + at, offset: 0, len: 1_000, by_queue: true };
         let recording = Recording {
             syn_at: began,
             mss: 1_000,
@@ -218,10 +223,16 @@ mod tests {
         assert_eq!((of(0, "throughput_bps"), of(0, "fct_s")), (Some(json!(12_000.0)), Some(json!(2.0))));
         assert_eq!((of(0, "size_bytes"), of(1, "start_s")), (Some(json!(3_000)), Some(json!(3.0))));
         assert_eq!((of(0, "startup_packets_lost"), of(0, "exit_cause")), (None, None));
-        assert_eq!((of(1, "startup_packets_lost"), of(1, "exit_cause")), (Some(json!(1)), Some(json!("none"))));
+        assert_eq!(
+            (of(1, "startup_packets_lost"), of(1, "exit_cause")),
+            (Some(json!(1)), Some(json!("none")))
+        );
         // From 2 to 4 s the first flow gets 3,000 bytes, of which 1,000 are there at 2 s, and the second 1,000 at 4 s.
         let row = row(&scenario(), choice, &flows, (&Tape::default(), Side::B, 4.5));
-        assert_eq!((row["goodput_bps_2s_4s"].clone(), row["sender_cpu"].clone()), (json!(12_000.0), json!(0.5)));
+        assert_eq!(
+            (row["goodput_bps_2s_4s"].clone(), row["sender_cpu"].clone()),
+            (json!(12_000.0), json!(0.5))
+        );
         assert_eq!((row["label"].clone(), row["packets_lost"].clone()), (json!("sack"), json!(4)));
         assert_eq!((row["flows"].clone(), row["lossy_flows"].clone()), (json!(2), json!(2)));
         assert_eq!(row["dropped_packets_2s_4s"], json!(0));

@@ -76,7 +76,7 @@ mod linux {
             scenario: &Scenario,
             choice: &SchemeChoice,
             tape: &Tape,
-            facts: Facts,
+            facts: &Facts,
         ) -> Result<Self, String> {
             let all = connections(tape, Side::B, PORT);
             let mut flows = Vec::new();
@@ -87,8 +87,7 @@ mod linux {
             }
             flows.sort_by_key(|flow| flow.evidence.recording.syn_at);
             let Some(first) = flows.first() else { return Err("no connection was opened".to_owned()) };
-            let recording =
-                Recording { label: choice.name().to_owned(), ..first.evidence.recording.clone() };
+            let recording = Recording { label: choice.name().to_owned(), ..first.evidence.recording.clone() };
             if scenario.population.is_some() {
                 let row = population::row(scenario, choice, &flows, (tape, Side::B, facts.cpu));
                 return Ok(Self { row, flows: population::flow_rows(scenario, choice, &flows), recording });

@@ -77,7 +77,10 @@ mod tests {
         ];
         let users = scenario(&[&[HOSTS][..], &users].concat());
         let asked = arrivals(&users, &slow_start).expect("users");
-        assert_eq!(asked.iter().map(|(_, reverse)| *reverse).collect::<Vec<_>>(), [false, false, true, true, true]);
+        assert_eq!(
+            asked.iter().map(|(_, reverse)| *reverse).collect::<Vec<_>>(),
+            [false, false, true, true, true]
+        );
     }
 
     #[test]

@@ -180,7 +180,9 @@ impl Figure {
             }
             let of_here = self.claims.iter().find(|claim| claim.id == *id.get_ref()).cloned();
             let measured = recorded.measured.as_ref().or(said.get_ref().measured.as_ref());
-            if recorded.status != Status::NotTestable && measured.is_none_or(|_| said.get_ref().expected.is_none()) {
+            if recorded.status != Status::NotTestable
+                && measured.is_none_or(|_| said.get_ref().expected.is_none())
+            {
                 let message = "a claim that is tested has `expected`, and `measured`, there or in the figure";
                 return Err(at_id(message.to_owned()));
             }

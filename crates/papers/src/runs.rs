@@ -302,7 +302,9 @@ impl Task {
         let Ran { rows, flows } =
             ran.map_err(|why| RunsError::Elsewhere { figure: self.figure.clone(), why })?;
         let mut outcome = Outcome { rows, series: taken(series), ..Outcome::default() };
-        flows.iter().for_each(|flow| self.add(&mut outcome, flow));
+        for flow in &flows {
+            self.add(&mut outcome, flow);
+        }
         Ok(outcome)
     }
 

@@ -87,7 +87,13 @@ impl Connection {
             hosts,
             departures: Departures::WithAcks,
         };
-        let trace = Trace { port: began.port, peer: began.peer, text: Writer::header(&header), decisions: 0, acks: 0 };
+        let trace = Trace {
+            port: began.port,
+            peer: began.peer,
+            text: Writer::header(&header),
+            decisions: 0,
+            acks: 0,
+        };
         let is_policy = hosts == Hosts::Restart;
         let trains = Trains::default();
         Self { writer: Writer::default(), trace, trains, is_policy, governs: false, last: None }

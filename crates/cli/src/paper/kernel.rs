@@ -52,7 +52,10 @@ impl Hosting for Loading {
         let Wanted { choice, law, policy } = wanted;
         let handover = handover_of(law)?;
         if Hosts::are_meant(choice.entry.name) {
-            return Ok(Box::new(Asking { hosts: Hosts::of(choice.settings(), handover)?, law: handover.name() }));
+            return Ok(Box::new(Asking {
+                hosts: Hosts::of(choice.settings(), handover)?,
+                law: handover.name(),
+            }));
         }
         let alone = match policy {
             Some(policy) => Alone::Restart(policy.clone()),
@@ -135,4 +138,3 @@ impl Hosted for Asking {
         Ok(told.iter().filter_map(one).collect())
     }
 }
-

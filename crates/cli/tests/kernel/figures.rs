@@ -22,9 +22,10 @@ fn checked(name: &str, scenario: &str, claims: &[(&str, &str, &str)]) -> (Output
     let folder = folder(name);
     let past = folder.join("past");
     std::fs::create_dir_all(&past).expect("a folder");
-    let text = claims.iter().fold(format!("{HEAD}[scenario]\n{scenario}"), |text, (id, measured, expected)| {
-        text + &claim(id, measured, expected)
-    });
+    let text =
+        claims.iter().fold(format!("{HEAD}[scenario]\n{scenario}"), |text, (id, measured, expected)| {
+            text + &claim(id, measured, expected)
+        });
     let there = claims.iter().map(|(id, ..)| format!("{id} = {{ status = 'holds' }}\n"));
     let text = text + "[habitat.kernel.claims]\n" + &there.collect::<String>();
     std::fs::write(past.join("figure-1.toml"), text).expect("a file");

@@ -81,12 +81,11 @@ fn prepare(side: Side, words: &Words<'_>) -> Result<(), String> {
     for (name, value) in words.under(SYSCTL) {
         set(name, value).map_err(|error| error.to_string())?;
     }
-    let metrics =
-        RouteMetrics {
-            initial_window: Some(words.number("iw")?),
-            quick_acks: words.of("quick")? == "true",
-            ..RouteMetrics::default()
-        };
+    let metrics = RouteMetrics {
+        initial_window: Some(words.number("iw")?),
+        quick_acks: words.of("quick")? == "true",
+        ..RouteMetrics::default()
+    };
     set_route(side, metrics).map_err(|error| format!("the route: {error}"))
 }
 

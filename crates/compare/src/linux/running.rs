@@ -188,7 +188,7 @@ pub(crate) fn in_kernel(
         Real::Ran(tape) => {
             let inside = hosted.told().map_err(failed)?;
             let replies = replies(BufReader::new(told)).map_err(failed)?;
-            Seen::new(scenario, choice, &tape, Facts { replies, inside, cpu }).map(Real::Ran).map_err(failed)
+            Seen::new(scenario, choice, &tape, &Facts { replies, inside, cpu }).map(Real::Ran).map_err(failed)
         }
         Real::Void => Ok(Real::Void),
         Real::Interrupted => Ok(Real::Interrupted),
@@ -198,12 +198,9 @@ pub(crate) fn in_kernel(
 /// The path of a scenario: the hosts of a population are the two at its ends.
 fn between_two(scenario: &Scenario) -> Scenario {
     match scenario.population {
-        Some(_) => Scenario {
-            topology: Topology::Single,
-            population: None,
-            beside: Vec::new(),
-            ..scenario.clone()
-        },
+        Some(_) => {
+            Scenario { topology: Topology::Single, population: None, beside: Vec::new(), ..scenario.clone() }
+        }
         None => scenario.clone(),
     }
 }
@@ -213,7 +210,8 @@ fn replies(told: impl BufRead) -> Result<BTreeMap<u16, Vec<u64>>, String> {
     let mut all: BTreeMap<u16, Vec<u64>> = BTreeMap::new();
     for line in told.lines() {
         let line = line.map_err(|error| format!("what a client says: {error}"))?;
-        let words = line.split_once(' ').and_then(|(port, bytes)| Some((port.parse().ok()?, bytes.parse().ok()?)));
+        let words =
+            line.split_once(' ').and_then(|(port, bytes)| Some((port.parse().ok()?, bytes.parse().ok()?)));
         let (port, bytes) = words.ok_or_else(|| format!("a client says `{line}`"))?;
         all.entry(port).or_default().push(bytes);
     }

@@ -156,10 +156,10 @@ pub(super) fn serve(words: &[OsString]) -> Result<(), String> {
         return Err(format!("nginx: {}", server.exec()));
     }
     let mut server = server.spawn().map_err(|error| format!("nginx: {error}"))?;
-    let asked = ask_for(&words, &scenario, true);
+    ask_for(&words, &scenario, true)?;
     // The run ends with host A's program.
     let ended = server.wait().map_err(|error| format!("nginx: {error}"))?;
-    asked.and(Err(format!("nginx ended: {ended}")))
+    Err(format!("nginx ended: {ended}"))
 }
 
 /// The program at host A: asks, and serves if data goes the other way too. Says of each reply to which port it came, and its bytes.
@@ -186,7 +186,7 @@ fn ask_for(words: &Words<'_>, scenario: &Scenario, reverse: bool) -> Result<(), 
     let server = SocketAddr::from((if reverse { A.v4 } else { B.v4 }, PORT));
     let limit = Duration::from_nanos(words.number("limit")?);
     if reverse {
-        sleep(WHILE_IT_STARTS);
+        wait_for_server(server)?;
     } else {
         wait_for_start(words)?;
     }
@@ -222,8 +222,21 @@ fn join(asking: Asking) -> Result<(), String> {
     asking.join().map_err(|_| "a client ended".to_owned())?
 }
 
-/// How long the server of the other way may take to listen.
-const WHILE_IT_STARTS: Duration = Duration::from_millis(300);
+/// How long the server of the other way may take to listen, and how often it is looked.
+const PATIENCE: Duration = Duration::from_secs(30);
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Waits for the server of the other way: host A's programs start later than host B's.
+fn wait_for_server(server: SocketAddr) -> Result<(), String> {
+    let clock = Clock::start();
+    while let Err(error) = TcpStream::connect(server) {
+        if Duration::from_nanos(clock.now().nanos()) > PATIENCE {
+            return Err(format!("the server at host A: {error}"));
+        }
+        sleep(LOOK);
+    }
+    Ok(())
+}
 
 fn spawn_transfer(size: Bytes, server: SocketAddr) -> Asking {
     spawn(move || Connection::open(server)?.fetch(size.get()))
@@ -264,7 +277,9 @@ fn follow(
             while let Some(arrived) = process.take(now) {
                 let over = over.clone();
                 open += 1;
-                spawn(move || over.send((number, Connection::open(server).and_then(|mut one| one.fetch(arrived.bytes)))));
+                spawn(move || {
+                    over.send((number, Connection::open(server).and_then(|mut one| one.fetch(arrived.bytes))))
+                });
             }
         }
         let next = processes.iter().filter_map(Process::next).min();

@@ -249,11 +249,14 @@ impl Habitat for Moon {
         _: &dyn Fn() -> bool,
     ) -> Result<Ran, String> {
         let row = |choice: &SchemeChoice| {
-            record(&Recording {
-                label: choice.name().to_owned(),
-                delivered: vec![(1_000_000_000, 42)],
-                ..Recording::default()
-            }, "");
+            record(
+                &Recording {
+                    label: choice.name().to_owned(),
+                    delivered: vec![(1_000_000_000, 42)],
+                    ..Recording::default()
+                },
+                "",
+            );
             let fields = [
                 ("scheme", Value::from(choice.name())),
                 ("throughput_bps", scenario.rate.bps().into()),

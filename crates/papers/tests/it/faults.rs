@@ -197,12 +197,20 @@ fn a_habitat_is_known_and_says_what_is_recorded_of_claims_of_the_file() {
         fault(name, &format!("{HEAD}{RUN}{CLAIM}measured = 'su_loss[past]'\n{habitat}"))
     };
     for (name, habitat, says) in [
-        ("moon", "[habitat.moon.claims]\na = { status = 'holds' }\n", "there is no `moon`; there are live, kernel"),
+        (
+            "moon",
+            "[habitat.moon.claims]\na = { status = 'holds' }\n",
+            "there is no `moon`; there are live, kernel",
+        ),
         ("claim", "[habitat.live.claims]\nb = { status = 'holds' }\n", "there is no claim `b`"),
         ("why", "[habitat.live.claims]\na = { status = 'does_not_hold' }\n", "says `why`"),
         ("key", "[habitat.live]\nscenario = { rat = '1mbit' }\nclaims = {}\n", "`rat`"),
         ("vary", "[habitat.live]\nvary = { rat = ['1mbit'] }\nclaims = {}\n", "`rat`"),
-        ("measured", "[habitat.live.claims]\na = { measured = 'su_los[past]', status = 'holds' }\n", "`su_los`"),
+        (
+            "measured",
+            "[habitat.live.claims]\na = { measured = 'su_los[past]', status = 'holds' }\n",
+            "`su_los`",
+        ),
         (
             "label",
             "[habitat.live]\nscenario = { schemes = ['paced'] }\nclaims = { a = { status = 'holds' } }\n",
