@@ -86,8 +86,8 @@ impl Netlink {
         self.ask(NEW_ADDRESS, CREATE, &body, &attributes)
     }
 
-    /// Gives the route from the host to the other one these metrics, each a number of `RTAX_` and the bytes of its value. The route is the one
-    /// that came with the address.
+    /// Gives the route from the host to the other one these metrics, each a number of `RTAX_` and the bytes of its value. The route
+    /// is the one that came with the address.
     pub(super) fn route(&self, index: u32, side: Side, metrics: &[(u16, Vec<u8>)]) -> io::Result<()> {
         let family = u8::try_from(AddressFamily::INET.as_raw()).unwrap_or_default();
         let mut body = vec![family, 32, 0];
