@@ -90,7 +90,8 @@ fn replies_in_rounds_restart_by_the_policy_of_their_row() {
         return;
     }
     let scenario = "rate = '1mbit'\nrtt = '40ms'\nqueue = '100p'\nmss = 500\nsize = '8kB'\nrounds = 2\nidle = '1500ms'\niw = '2p'\n\
-                    rwnd = '4kB'\n                    schemes = ['slow-start:avoidance=reno,restart=nssr,as=nssr', 'slow-start:avoidance=reno,restart=ssr,as=ssr']\n";
+                    rwnd = '4kB'\n\
+                    schemes = ['slow-start:avoidance=reno,restart=nssr,as=nssr', 'slow-start:avoidance=reno,restart=ssr,as=ssr']\n";
     let claims = [
         ("whole", "burst_packets[nssr]", "between 7 and 9"),
         ("held", "burst_packets[ssr]", "<= 4"),
