@@ -76,6 +76,11 @@ impl Slot {
     }
 }
 
+/// Another connection of which all the same is known; `None` if it cannot be packed, which is a defect.
+pub(crate) fn copy(connection: &Connection) -> Option<Connection> {
+    postcard::to_allocvec(connection).ok().map(|packed| unpack(&packed))
+}
+
 fn unpack(packed: &[u8]) -> Connection {
     postcard::from_bytes(packed).expect("what was packed by these types is unpacked by them")
 }

@@ -43,6 +43,8 @@ pub(crate) struct Connection {
     pub(crate) layers: Option<Box<[Option<Layer>; 2]>>,
     /// Where the user says that the capture was taken.
     pub(crate) seen_at: Option<SeenAt>,
+    /// The host whose own kernel tells of its socket, in place of a capture.
+    pub(crate) own: Option<Host>,
 }
 
 /// What is kept of a SYN.
@@ -174,6 +176,11 @@ impl Side {
         near.checked_add_signed(i64::from(from_near))
     }
 
+    /// The sequence number of the first byte of its data; 0 before anything of the stream is known.
+    pub(crate) fn first(&self) -> u32 {
+        self.origin.unwrap_or(0)
+    }
+
     /// What was sent or acknowledged up to `place` says how much of the data in the SYN was taken.
     fn take_syn_data(&mut self, place: u64) {
         let taken = place.saturating_sub(FIRST).min(std::mem::take(&mut self.syn_len));
@@ -215,6 +222,7 @@ impl Connection {
             views: None,
             layers: None,
             seen_at,
+            own: None,
         }
     }
 
@@ -382,6 +390,17 @@ impl Connection {
         }
     }
 
+    /// The connection ended, whether by a reset or by a FIN that was not seen.
+    pub(crate) fn abort(&mut self) {
+        self.is_reset = true;
+    }
+
+    /// When its packets have no times from which a handshake's round trip can be told: it is over.
+    pub(crate) fn forget_handshake(&mut self) {
+        self.handshake = Handshake { is_over: true, ..Handshake::default() };
+        self.settle();
+    }
+
     fn follow(&mut self, packet: &Packet) {
         let from = self.host_of(packet);
         self.points[from].get_or_insert(packet.point);
@@ -402,7 +421,7 @@ impl Connection {
             self.hosts[from].empty_packets += 1;
             return;
         }
-        if self.was_captured(at, from, packet) {
+        if self.own.is_none() && self.was_captured(at, from, packet) {
             self.hosts[from].sender.counts.duplicates += 1;
             return;
         }

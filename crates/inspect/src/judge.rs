@@ -100,7 +100,9 @@ fn path(found: &mut Found, connection: &Connection, host: Host) {
     let handshake = &connection.handshake;
     let Some([to_answerer, to_opener]) = handshake.parts() else {
         let why = no_times(connection);
-        found.lacks(["vantage", "handshake_rtt_s", "rtt_to_sender_s", "rtt_to_receiver_s"], &why);
+        found.vantage = connection.own.map(|own| if own == host { "sender" } else { "receiver" });
+        found.lacks(found.vantage.is_none().then_some("vantage"), &why);
+        found.lacks(["handshake_rtt_s", "rtt_to_sender_s", "rtt_to_receiver_s"], &why);
         return;
     };
     let place = connection.place_of(host);

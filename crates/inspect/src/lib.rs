@@ -33,6 +33,7 @@ mod scoreboard;
 mod seen;
 mod sender;
 mod series;
+mod socket;
 mod table;
 mod timer;
 mod trace;
@@ -51,6 +52,7 @@ pub use layers::TUNNEL_KINDS;
 pub use link::Link;
 pub use path::{PathSeen, Pause, Waited};
 pub use seen::SeenAt;
+pub use socket::{Departure, Hearing, Opening, Socket};
 pub use trace::Trace;
 pub use unzip::Unzip;
 

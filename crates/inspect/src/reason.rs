@@ -4,6 +4,8 @@ use crate::connection::{Connection, Host};
 
 pub(crate) const SET_BACK: &str = "the capture's clock was set back while the connection lasted";
 pub(crate) const NO_START: &str = "the connection was open before the capture began";
+const UNTIMED: &str =
+    "a packet of the handshake was sent again, so that the kernel measured no round trip of it";
 const NO_SYN: &str = "the SYN is not in the capture";
 const NO_ANSWER: &str = "no answer to the SYN is in the capture";
 
@@ -24,6 +26,9 @@ pub(crate) fn no_syns(connection: &Connection) -> Option<&'static str> {
 /// Why the handshake has no times.
 pub(crate) fn no_times(connection: &Connection) -> String {
     let handshake = &connection.handshake;
+    if connection.own.is_some() {
+        return UNTIMED.to_owned();
+    }
     if handshake.is_untimed {
         return SET_BACK.to_owned();
     }
@@ -51,5 +56,5 @@ pub(crate) fn no_start(connection: &Connection, host: Host) -> Option<String> {
     if side.syn.is_none() {
         return Some(no_syns(connection).unwrap_or(NO_START).to_owned());
     }
-    connection.handshake.place().is_none().then(|| no_times(connection))
+    connection.place_as(host).is_none().then(|| no_times(connection))
 }

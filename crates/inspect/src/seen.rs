@@ -35,6 +35,9 @@ impl FromStr for SeenAt {
 impl Connection {
     /// Where the capture was taken, as `host` is followed as a sender; `None` if the handshake has no times.
     pub(crate) fn place_as(&self, host: Host) -> Option<Place> {
+        if let Some(own) = self.own {
+            return Some(Place::At(own));
+        }
         let seen = self.handshake.place()?;
         Some(match self.seen_at {
             Some(SeenAt::Sender) => Place::At(host),

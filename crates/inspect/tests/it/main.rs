@@ -17,4 +17,5 @@ mod pauses;
 mod reuse;
 mod seen;
 mod shapes;
+mod socket;
 mod tunnels;
