@@ -14,7 +14,7 @@ use crate::human;
 use crate::record::{Record, RecordError, records};
 use crate::view::{Show, ViewColumn, view};
 
-pub use distribution::Quantiles;
+pub use distribution::{Distribution, Quantiles};
 pub use summary::{Distributions, Summary, Summed};
 pub use summary_text::render as render_summary;
 

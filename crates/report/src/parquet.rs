@@ -74,6 +74,14 @@ pub(crate) fn encode(records: &[Record], notes: &[(&str, String)]) -> Result<Vec
     Ok(writer.into_inner()?)
 }
 
+/// The records of a Parquet file that was written here. Nulls stay null.
+///
+/// # Errors
+/// A file of another kind, or one that is cut short.
+pub fn read(file: Vec<u8>) -> Result<Vec<Record>, ParquetError> {
+    decode(file).map(|(records, _)| records)
+}
+
 /// Notes about a whole file: key and text.
 pub(crate) type Notes = Vec<(String, String)>;
 

@@ -20,7 +20,7 @@ const OTHER: &str = "other reasons";
 
 /// The values that senders have for one field, and the reasons of the senders that have none.
 #[derive(Debug)]
-pub(crate) struct Distribution {
+pub struct Distribution {
     /// Grains in one unit: a value is a whole number of grains.
     grains: f64,
     few: Vec<u64>,
@@ -58,12 +58,12 @@ pub struct Quantiles {
 
 impl Distribution {
     /// Of counts.
-    pub(crate) fn of_counts() -> Self {
+    pub fn of_counts() -> Self {
         Self::new(1.0)
     }
 
     /// Of real numbers, to a billionth: of seconds, to the nanosecond.
-    pub(crate) fn of_reals() -> Self {
+    pub fn of_reals() -> Self {
         Self::new(1e9)
     }
 
@@ -86,7 +86,7 @@ impl Distribution {
         clippy::cast_sign_loss,
         reason = "negative and huge values saturate"
     )]
-    pub(crate) fn add(&mut self, value: f64) {
+    pub fn add(&mut self, value: f64) {
         let value = (value * self.grains).round() as u64;
         self.defined += 1;
         self.least = self.least.min(value);
@@ -107,14 +107,14 @@ impl Distribution {
     }
 
     /// A sender of which the number is undefined, and why.
-    pub(crate) fn lacks(&mut self, reason: &str) {
+    pub fn lacks(&mut self, reason: &str) {
         self.undefined += 1;
         let is_known = self.reasons.contains_key(reason) || self.reasons.len() < MOST_REASONS;
         *self.reasons.entry(if is_known { reason } else { OTHER }.to_owned()).or_default() += 1;
     }
 
     /// The distribution in numbers.
-    pub(crate) fn quantiles(&self) -> Quantiles {
+    pub fn quantiles(&self) -> Quantiles {
         let mut sorted = self.few.clone();
         sorted.sort_unstable();
         let quantile = |percent: u64| {

@@ -65,6 +65,7 @@ pub fn csv_line(row: &Record) -> Result<Vec<u8>, CsvError> {
 pub struct ParquetRows<W: Write + Send> {
     writer: ArrowWriter<W>,
     schema: SchemaRef,
+    columns: Vec<&'static Column>,
     batch: Vec<Record>,
 }
 
@@ -74,17 +75,25 @@ impl<W: Write + Send> ParquetRows<W> {
     /// # Errors
     /// An error of the Parquet encoder or of `out`.
     pub fn new(out: W) -> Result<Self, ParquetError> {
-        Self::grouped(out, GROUP)
+        Self::grouped(out, columns().collect(), GROUP)
     }
 
-    fn grouped(out: W, group: usize) -> Result<Self, ParquetError> {
+    /// Begins a file of other rows than those of senders in captures: of these columns.
+    ///
+    /// # Errors
+    /// An error of the Parquet encoder or of `out`.
+    pub fn of(out: W, columns: impl IntoIterator<Item = &'static Column>) -> Result<Self, ParquetError> {
+        Self::grouped(out, columns.into_iter().collect(), GROUP)
+    }
+
+    fn grouped(out: W, columns: Vec<&'static Column>, group: usize) -> Result<Self, ParquetError> {
         let field = |column: &Column| {
             parquet::described(column.name, column.kind, column.unit, column.meaning.to_owned())
         };
-        let schema = Arc::new(Schema::new(columns().map(field).collect::<Vec<_>>()));
+        let schema = Arc::new(Schema::new(columns.iter().map(|column| field(column)).collect::<Vec<_>>()));
         let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group)).build();
         let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties))?;
-        Ok(Self { writer, schema, batch: Vec::new() })
+        Ok(Self { writer, schema, columns, batch: Vec::new() })
     }
 
     /// One row more.
@@ -98,7 +107,8 @@ impl<W: Write + Send> ParquetRows<W> {
 
     fn write(&mut self) -> Result<(), ParquetError> {
         let batch = std::mem::take(&mut self.batch);
-        let arrays = columns().map(|column| parquet::array(column.name, column.kind, &batch)).collect();
+        let array = |column: &&Column| parquet::array(column.name, column.kind, &batch);
+        let arrays = self.columns.iter().map(array).collect();
         self.writer.write(&RecordBatch::try_new(Arc::clone(&self.schema), arrays)?)?;
         Ok(())
     }
@@ -150,7 +160,7 @@ mod tests {
 
     #[test]
     fn many_rows_are_parquet_in_several_row_groups_and_read_back() {
-        let mut rows = ParquetRows::grouped(Vec::new(), 2 * BATCH).unwrap();
+        let mut rows = ParquetRows::grouped(Vec::new(), columns().collect(), 2 * BATCH).unwrap();
         let count = 3 * BATCH + 3;
         for at in 0..count {
             rows.push(row("a.pcap", &mut sender(at as u64)).unwrap()).unwrap();
