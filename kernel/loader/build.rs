@@ -1,12 +1,12 @@
 //! Puts the objects of `kernel/objects` into the library: of each scheme a line with its object and that for kernels before 6.10, and those
-//! of Quick-Start at hosts and routers, which are the same for all kernels.
+//! of Quick-Start at hosts and routers and of `watch`, which are the same for all kernels.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// The objects that are no congestion control.
-const OTHERS: [&str; 2] = ["quick-start", "router"];
+const OTHERS: [&str; 3] = ["quick-start", "router", "watch"];
 
 fn main() -> io::Result<()> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../objects");

@@ -27,6 +27,7 @@ mod registered;
 mod router;
 mod settings;
 mod tcx;
+mod watch;
 
 pub use error::KernelError;
 pub use load::{Handover, Loaded, Order, load, load_object};
@@ -36,3 +37,4 @@ pub use objects::{schemes, why_not};
 pub use quick_start::{Asks, Heard, Interface, Outcome, QuickStart, QuickStartOrder, quick_start};
 pub use registered::{Keeper, Registered, list, unload};
 pub use router::{Router, RouterCounts};
+pub use watch::{Closing, Fact, Numbers, Watch, WatchOrder, What};

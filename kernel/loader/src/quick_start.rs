@@ -264,7 +264,7 @@ impl<'a> Place<'a> {
 }
 
 /// The folder of the second version of control groups, all of whose sockets are told of.
-fn cgroup() -> Result<PathBuf, KernelError> {
+pub(crate) fn cgroup() -> Result<PathBuf, KernelError> {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let found = mounts.lines().find_map(|line| {
         let mut words = line.split(' ').skip(1);
