@@ -18,6 +18,7 @@ use crate::paper::PaperCommand;
 use crate::probe;
 use crate::probe::live::{Real, Reflect};
 use crate::transfer::{Get, Receive, Send, Serve};
+use crate::watch::Watch;
 
 /// Races TCP start-up schemes over one path, in a packet-level simulator.
 #[derive(Parser, Debug)]
@@ -37,7 +38,7 @@ pub(crate) enum Command {
     Sweep(Sweep),
     /// Score a sweep: each scheme's cost, loss, queue, timeouts and harm, and the best schemes by class of path.
     Score(Score),
-    /// List the schemes, restart policies and avoidance laws: source, parameters, and requirements on a host.
+    /// List schemes, restart policies and laws: source, parameters, requirements on a host.
     Schemes(Schemes),
     /// Replay a recorded trace to a scheme, print its decisions, and check that the trace's host keeps the laws of hosts.
     Replay(Replay),
@@ -67,6 +68,8 @@ pub(crate) enum Command {
     Receive(Box<Receive>),
     /// Load and unload schemes in this machine's TCP; run programs.
     Kernel(KernelCommand),
+    /// Watch the start-ups of this machine's connections as they happen.
+    Watch(Box<Watch>),
     /// Print completions for a shell.
     Completions {
         /// The shell.
@@ -75,14 +78,6 @@ pub(crate) enum Command {
     /// Print a manual page, or write all of them into a folder.
     Man(Man),
 }
-
-/// Commands that the design names and that are not built yet, with what each is and what there is instead. Naming one is an error
-/// that says so.
-pub(crate) const NOT_BUILT: [(&str, &str); 1] = [(
-    "watch",
-    "the start-ups of this machine's connections as they happen, is in no build yet, with the feature `kernel` or without; \
-     `inspect` tells them from a capture",
-)];
 
 #[derive(Args, Debug)]
 pub(crate) struct Race {

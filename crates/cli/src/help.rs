@@ -30,7 +30,7 @@ const BRIEF: [(&str, &str); 19] = [
 ];
 
 /// Lines of the short help of one command alone: the command, the argument, the line.
-const OWN: [(&str, &str, &str); 37] = [
+const OWN: [(&str, &str, &str); 46] = [
     ("serve", "folder", "The folder"),
     ("serve", "schemes", "Schemes, a port each [hystart++:avoidance=cubic]"),
     ("serve", "bind", "The address to listen at"),
@@ -68,11 +68,20 @@ const OWN: [(&str, &str, &str); 37] = [
     ("inspect", "columns", "Show these columns, by their names in --json"),
     ("inspect", "csv", "Print CSV"),
     ("inspect", "parquet", "Write Parquet"),
+    ("watch", "compare", "Compare two files of --parquet instead"),
+    ("watch", "json", "Print only JSON, a line for each start-up"),
+    ("watch", "summary", "Print only the summary in the end"),
+    ("watch", "parquet", "Write Parquet"),
+    ("watch", "openmetrics", "Keep a text of OpenMetrics up to date"),
+    ("watch", "duration", "How long it lasts [until it is interrupted]"),
+    ("watch", "port", "Only sockets of this port of this machine"),
+    ("watch", "netns", "Only the network namespace of this file"),
+    ("watch", "loopback", "Connections of this machine with itself too"),
 ];
 
 /// Commands with so many options that their short help has only the most used.
-const LONG: [&str; 10] =
-    ["race", "run", "probe", "inspect", "emulate", "compare", "serve", "get", "send", "receive"];
+const LONG: [&str; 11] =
+    ["race", "run", "probe", "inspect", "emulate", "compare", "serve", "get", "send", "receive", "watch"];
 
 const EXIT_STATUS: &str = "Exit status: 0 done; 1 a check failed; 2 usage or input, outputs that cannot be opened \
     included; 3 writing failed midway; 130 interrupted.";

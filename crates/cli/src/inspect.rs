@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::targets::{Input, check_file, is_same};
 
-use telling::Telling;
+pub(crate) use telling::Telling;
 
 /// What is counted of one capture.
 #[derive(Default)]

@@ -37,6 +37,7 @@ mod taps;
 mod targets;
 mod transfer;
 mod usage;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -87,6 +88,7 @@ fn carry_out(registry: Registry, line: &CommandLine) -> Result<(), Failure> {
         Command::Send(asked) => transfer::send(&asked, registry, &line.shown),
         Command::Receive(asked) => transfer::receive(&asked, registry, &line.shown),
         Command::Kernel(command) => kernel::kernel(&command, registry, &line.shown),
+        Command::Watch(options) => watch::watch(&options, &line.shown),
         Command::Completions { shell } => output::print(&documents::completions(shell, line.program())?),
         Command::Man(asked) => documents::manual(&asked, line),
     }

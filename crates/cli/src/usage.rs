@@ -8,7 +8,7 @@ use clap::{Command, CommandFactory, FromArgMatches};
 use firstflight::registry::Registry;
 use firstflight_scenario::suggest::{COMMANDS, meant, meant_option};
 
-use crate::args::{Cli, NOT_BUILT};
+use crate::args::Cli;
 use crate::failure::{Failure, Place};
 use crate::help;
 use crate::model;
@@ -82,8 +82,6 @@ fn explain(error: &clap::Error, arguments: &[String]) -> Failure {
             let all = || format!("there are {}", model::names());
             let hint = near(&command_of(arguments)).unwrap_or_else(all);
             format!("unknown model `{name}`; {hint}")
-        } else if let Some((_, what)) = NOT_BUILT.iter().find(|(known, _)| *known == name) {
-            format!("`{name}`, {what}; there are {}", commands())
         } else {
             let here = command_of(arguments);
             let hint = near(&here).unwrap_or_else(|| format!("there are {}", commands_of(&here)));
@@ -175,10 +173,6 @@ fn texts(error: &clap::Error, kind: ContextKind) -> Vec<String> {
         Some(ContextValue::Strings(texts)) => texts.clone(),
         _ => Vec::new(),
     }
-}
-
-fn commands() -> String {
-    commands_of(&Cli::command())
 }
 
 fn commands_of(command: &Command) -> String {

@@ -17,7 +17,7 @@ use super::shown::Shown;
 const PIECE: usize = 1 << 16;
 
 /// All that is told of senders.
-pub(super) struct Telling<'a> {
+pub(crate) struct Telling<'a> {
     options: &'a Inspect,
     filters: Vec<Filter>,
     summary: Summary,
@@ -40,7 +40,7 @@ struct Line<'a> {
 
 impl<'a> Telling<'a> {
     /// Begins to tell.
-    pub(super) fn new(options: &'a Inspect) -> Result<Self, Failure> {
+    pub(crate) fn new(options: &'a Inspect) -> Result<Self, Failure> {
         let filters = options.filter.iter().map(|text| Filter::parse(text)).collect::<Result<_, _>>()?;
         let parquet = match &options.parquet {
             Some(path) => {
@@ -61,14 +61,14 @@ impl<'a> Telling<'a> {
     }
 
     /// The senders of one connection.
-    pub(super) fn take(&mut self, file: &str, senders: Vec<Inspected>) {
+    pub(crate) fn take(&mut self, file: &str, senders: Vec<Inspected>) {
         if self.failure.is_none() {
             self.failure = self.tell(file, senders).err();
         }
     }
 
     /// The first failure to write.
-    pub(super) fn check(&mut self) -> Result<(), Failure> {
+    pub(crate) fn check(&mut self) -> Result<(), Failure> {
         self.failure.take().map_or(Ok(()), Err)
     }
 
@@ -130,7 +130,7 @@ impl<'a> Telling<'a> {
     }
 
     /// Writes what is left. `told` says what was read, a line a capture.
-    pub(super) fn end(mut self, told: &str, style: &TableStyle, arguments: &[String]) -> Result<(), Failure> {
+    pub(crate) fn end(mut self, told: &str, style: &TableStyle, arguments: &[String]) -> Result<(), Failure> {
         self.shown.sort(self.options.all);
         self.flush()?;
         if self.options.as_race {

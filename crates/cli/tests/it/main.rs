@@ -35,5 +35,6 @@ mod transfer;
 mod transfer_faults;
 mod unlucky;
 mod usage;
+mod watch;
 mod widths;
 mod words;

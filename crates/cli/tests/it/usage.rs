@@ -68,14 +68,6 @@ fn an_unknown_parameter_is_refused_by_name() {
 }
 
 #[test]
-fn a_command_that_is_not_built_yet_is_refused_as_such() {
-    let line = refused(&["watch"]);
-    let what = "`watch`, the start-ups of this machine's connections as they happen, is in no build yet";
-    assert!(line.contains(what) && line.contains("`inspect` tells them from a capture"), "{line}");
-    assert!(!stdout(&run(&["--help"])).contains("\n  watch "), "help must not offer what is not built");
-}
-
-#[test]
 fn an_unknown_option_is_refused_with_the_closest_one() {
     let line = refused(&["race", "--rtte", "80ms"]);
     assert!(line.contains("`--rtte`") && line.contains("`--rtt`"), "{line}");

@@ -11,6 +11,7 @@ mod machine;
 #[path = "../emulate/setting.rs"]
 #[expect(dead_code, reason = "the tests of `emulate` use all of it")]
 mod setting;
+mod watching;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};

@@ -1,0 +1,279 @@
+//! `firstflight watch`: what it tells of connections of this machine, beside captures and the kernel's own words.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::common::{firstflight, folder, status, stderr, stdout, text};
+use crate::{PROGRAM, can_run};
+
+/// A watch that writes its lines to a file; killed with the test.
+struct Watch {
+    child: Child,
+    said: BufReader<std::process::ChildStderr>,
+    lines: std::path::PathBuf,
+}
+
+impl Watch {
+    fn begin(place: &Path, more: &[&str]) -> Self {
+        let lines = place.join("watch.jsonl");
+        let out = std::fs::File::create(&lines).expect("a file");
+        let mut child = Command::new("setpriv")
+            .args(["--pdeathsig", "KILL", PROGRAM, "watch", "--json"])
+            .args(more)
+            .stdin(Stdio::null())
+            .stdout(out)
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("setpriv runs");
+        let mut said = BufReader::new(child.stderr.take().expect("piped"));
+        let mut line = String::new();
+        said.read_line(&mut line).expect("a line");
+        assert!(line.starts_with("watching"), "{line}");
+        Self { child, said, lines }
+    }
+
+    /// The start-ups that it told, and what it said in the end.
+    fn end(mut self) -> (Vec<Value>, String) {
+        let process = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &process]).status().expect("kill runs").success());
+        let mut said = String::new();
+        std::io::Read::read_to_string(&mut self.said, &mut said).expect("text");
+        assert!(self.child.wait().expect("it ends").success(), "{said}");
+        let text = std::fs::read_to_string(&self.lines).expect("its lines");
+        let lines = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        (lines, said)
+    }
+}
+
+/// Runs commands at the ends of an emulated path.
+fn emulate(path: &[&str], ends: &[&str]) -> Value {
+    let output = firstflight().args(["emulate", "--json"]).args(path).arg("--").args(ends).output();
+    let output = output.expect("it runs");
+    let result: Value =
+        serde_json::from_str(&stdout(&output)).unwrap_or_else(|_| panic!("{}", stderr(&output)));
+    // A busy machine makes the path late, and both sides see the same of it.
+    assert!(status(&output) == 0 || result["void"] == true, "{}", stderr(&output));
+    result
+}
+
+fn number(of: &Value, name: &str) -> Option<f64> {
+    of[name].as_f64()
+}
+
+/// Three paths and three congestion controls, of which each has ten connections at once beside iperf3's own.
+#[test]
+fn watch_names_the_exits_that_inspect_finds_in_a_capture() {
+    let name = "watching::watch_names_the_exits_that_inspect_finds_in_a_capture";
+    if !can_run(name, &["iperf3"]) {
+        return;
+    }
+    let place = folder("watch-and-inspect");
+    let (mut all, mut same, mut near) = (0, 0, 0);
+    let mut differences = Vec::new();
+    for (law, path) in [
+        ("reno", ["--rate", "50mbit", "--rtt", "20ms", "--queue", "200p"]),
+        ("cubic", ["--rate", "20mbit", "--rtt", "40ms", "--queue", "30p"]),
+        ("bbr", ["--rate", "50mbit", "--rtt", "40ms", "--queue", "100p"]),
+    ] {
+        let log = place.join("log.pcapng");
+        let watch = Watch::begin(&place, &[]);
+        let client = ["iperf3", "-c", "{B}", "-P", "10", "-n", "4M", "-C", law, "--", "iperf3", "-s", "-1"];
+        emulate(&[&path[..], &["--log", text(&log)]].concat(), &client);
+        let (told, said) = watch.end();
+        assert!(!said.contains("no room"), "{said}");
+        let output = firstflight().args(["inspect", text(&log), "--json"]).output().expect("it runs");
+        assert_eq!(status(&output), 0, "{}", stderr(&output));
+        let captured: BTreeMap<String, Value> = stdout(&output)
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
+            .map(|one| (one["from"].to_string() + &one["to"].to_string(), one))
+            .collect();
+        // Other connections of the machine are watched too.
+        for one in &told {
+            let Some(other) = captured.get(&(one["from"].to_string() + &one["to"].to_string())) else {
+                continue;
+            };
+            if number(one, "bytes_acked") < Some(50_000.0) {
+                continue;
+            }
+            assert_eq!(one["congestion_control"], law, "{one}");
+            let flights = [one, other].map(|of| number(of, "exit_flight_bytes"));
+            let mss = number(one, "mss_bytes").expect("known");
+            let is_near = match flights {
+                [Some(ours), Some(theirs)] => (ours - theirs).abs() <= mss.max(theirs / 10.0),
+                [ours, theirs] => ours == theirs,
+            };
+            // A connection that was open when the watch ended has no end yet.
+            let is_same = one["exit_cause"] == other["exit_cause"];
+            all += 1;
+            same += u32::from(is_same);
+            near += u32::from(is_near);
+            if !(is_same && is_near) {
+                differences.push(format!("{law}: {} {flights:?} {}", one["exit_cause"], other["exit_cause"]));
+            }
+        }
+    }
+    println!(
+        "{all} start-ups: {same} with the same exit cause, {near} with the same window; {differences:#?}"
+    );
+    assert!(all >= 30, "{all} start-ups were compared");
+    assert!(same * 20 >= all * 19 && near * 20 >= all * 19, "{same} and {near} of {all}: {differences:#?}");
+}
+
+/// While a connection is open and silent, `ss -ti` has its last window. The server sends, and waits for its client to leave.
+const SENDER: &str = "import socket
+server = socket.create_server(('0.0.0.0', 8080))
+while True:
+    one = server.accept()[0]
+    one.sendall(bytes(2000000))
+    one.recv(1)
+";
+const RECEIVER: &str = "import socket, subprocess, sys, time
+held = []
+for _ in range(4):
+    one = socket.create_connection((sys.argv[1], 8080))
+    left = 2000000
+    while left:
+        left -= len(one.recv(min(left, 1 << 20)))
+    one.sendall(b'.')
+    held.append(one)
+time.sleep(1)
+";
+
+#[test]
+fn ss_says_the_windows_and_thresholds_that_watch_tells() {
+    let name = "watching::ss_says_the_windows_and_thresholds_that_watch_tells";
+    if !can_run(name, &["python3", "ss"]) {
+        return;
+    }
+    let place = folder("watch-and-ss");
+    let said = place.join("ss");
+    let watch = Watch::begin(&place, &["--port", "8080"]);
+    // The server keeps the sockets that its clients left half closed, and `ss` is asked before.
+    let server = format!(
+        "ip route change 10.0.0.1/32 dev path0 congctl reno; exec 3>{}; (while sleep 0.05; do ss -tinHO state established 'sport = :8080' >&3; done) & \
+         exec python3 -c \"{SENDER}\"",
+        text(&said)
+    );
+    let client = ["sh", "-c", "sleep 0.5; exec python3 -c \"$1\" $2", "sh", RECEIVER, "{B}"];
+    let ends = [&client[..], &["--", "sh", "-c", &server]].concat();
+    emulate(&["--rate", "20mbit", "--rtt", "40ms", "--queue", "60p", "--sender", "b"], &ends);
+    let (told, _) = watch.end();
+    let said = std::fs::read_to_string(said).expect("what ss said");
+    let mut compared = 0;
+    for one in &told {
+        let remote = one["to"].as_str().expect("an address");
+        let lines: Vec<&str> = said.lines().filter(|line| line.contains(remote)).collect();
+        let value = |line: &str, word: &str| {
+            let found = line.split(' ').find_map(|found| found.strip_prefix(word)?.strip_prefix(':'));
+            found.and_then(|found| found.parse::<f64>().ok())
+        };
+        let Some(last) = lines.last() else { continue };
+        // The threshold that was first set is also that which was told, and the last numbers are the last ones.
+        let first = lines.iter().find_map(|line| value(line, "ssthresh"));
+        assert_eq!(first, number(one, "kernel_exit_ssthresh_segments"), "{one}");
+        assert_eq!(value(last, "ssthresh"), number(one, "ssthresh_segments"), "{last}\n{one}");
+        let (ours, theirs) =
+            (number(one, "cwnd_segments").expect("known"), value(last, "cwnd").expect("known"));
+        assert!((ours - theirs).abs() <= 1.0, "{ours} and {theirs} in {last}");
+        assert_eq!(one["kernel_exit_state"], "recovery", "{one}");
+        compared += 1;
+    }
+    assert!(compared >= 3, "{compared} of {}: {said}", told.len());
+}
+
+#[test]
+fn facts_that_find_no_room_are_counted_and_said() {
+    let name = "watching::facts_that_find_no_room_are_counted_and_said";
+    if !can_run(name, &["iperf3"]) {
+        return;
+    }
+    let place = folder("watch-small-ring");
+    let watch = Watch::begin(&place, &["--ring", "4096B"]);
+    let ends = ["iperf3", "-c", "{B}", "-P", "4", "-n", "4M", "--", "iperf3", "-s", "-1"];
+    emulate(&["--rate", "100mbit", "--rtt", "10ms"], &ends);
+    let (told, said) = watch.end();
+    assert!(said.contains(" facts found no room in the ring (--ring makes it larger)"), "{said}");
+    // Whoever lost some says so.
+    let doubtful = told.iter().filter(|one| number(one, "facts_lost") > Some(0.0)).count();
+    assert!(said.contains(&format!("{doubtful} start-ups are doubtful")), "{doubtful}: {said}");
+}
+
+#[test]
+fn a_watch_of_a_port_leaves_the_others_out_and_writes_its_files_whole() {
+    let name = "watching::a_watch_of_a_port_leaves_the_others_out_and_writes_its_files_whole";
+    if !can_run(name, &["iperf3"]) {
+        return;
+    }
+    let place = folder("watch-port");
+    let (parquet, metrics) = (place.join("rows.parquet"), place.join("metrics.prom"));
+    let files = ["--parquet", text(&parquet), "--openmetrics", text(&metrics), "--every", "100ms"];
+    let watch = Watch::begin(&place, &[&["--port", "5201"], &files[..]].concat());
+    let ends = ["iperf3", "-c", "{B}", "-n", "1M", "-R", "--", "iperf3", "-s", "-1"];
+    emulate(&["--rate", "50mbit", "--rtt", "10ms"], &ends);
+    let (told, said) = watch.end();
+    // The server's two sockets: iperf3's words, and the data.
+    assert_eq!(told.len(), 2, "{said}{told:#?}");
+    assert!(
+        told.iter().all(|one| one["from"] == "10.0.0.2:5201" && one["prefix"] == "10.0.0.0/24"),
+        "{told:#?}"
+    );
+    let text_of_metrics = std::fs::read_to_string(&metrics).expect("the metrics");
+    assert!(text_of_metrics.ends_with("# EOF\n"), "{text_of_metrics}");
+    assert!(text_of_metrics.contains("firstflight_connections_total 2\n"), "{text_of_metrics}");
+    let compare = ["watch", "--compare", text(&parquet), text(&parquet), "--json"];
+    let output = firstflight().args(compare).output().expect("it runs");
+    let lines = stdout(&output);
+    assert!(
+        lines.lines().count() > 10 && lines.contains("\"before_starts\":2"),
+        "{lines}{}",
+        stderr(&output)
+    );
+    // Nothing beside the files that were asked for.
+    let left = std::fs::read_dir(&place).expect("the folder").count();
+    assert_eq!(left, 3, "the lines, the rows, the metrics");
+}
+
+/// The commands of the page, in its order, in one shell.
+#[test]
+fn the_page_on_deployment_walks_from_capture_to_verdict() {
+    let name = "watching::the_page_on_deployment_walks_from_capture_to_verdict";
+    if !can_run(name, &["python3", "curl", "ip"]) {
+        return;
+    }
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/deploy.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    let blocks: Vec<&str> =
+        page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().expect("it ends")).collect();
+    assert_eq!(blocks.len(), 4, "a block of commands a step");
+    let place = folder("deploy");
+    let folder_of_program = Path::new(PROGRAM).parent().expect("a folder");
+    let path =
+        format!("{}:{}:/usr/sbin:/sbin", text(folder_of_program), std::env::var("PATH").unwrap_or_default());
+    // Whatever the commands leave running ends with their shell, which is the first process of a namespace.
+    let output = Command::new("setpriv")
+        .args(["--pdeathsig", "KILL", "unshare", "--pid", "--kill-child", "--fork", "--mount-proc"])
+        .args(["sh", "-e", "-c", &blocks.concat()])
+        .current_dir(&place)
+        .env("PATH", path)
+        .stdin(Stdio::null())
+        .output()
+        .expect("setpriv runs");
+    let (out, err) = (stdout(&output), stderr(&output));
+    assert_eq!(status(&output), 0, "{out}{err}");
+    assert!(out.contains("12 start-ups"), "{out}");
+    let race = std::fs::read_to_string(place.join("race.sh")).expect("the race");
+    assert!(race.starts_with("firstflight race --rate "), "{race}");
+    let verdict = out.split("before: ").nth(1).expect("the verdict");
+    let line = |name: &str| {
+        verdict.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {out}"))
+    };
+    assert!(verdict.starts_with("12 start-ups"), "{verdict}");
+    // Reno's slow start overshoots this path by dozens of packets, and HyStart leaves before.
+    assert!(line("overshoot, mean").ends_with("better"), "{verdict}");
+    assert!(line("handshake RTT, median").contains("40"), "{verdict}");
+}
