@@ -38,7 +38,7 @@ pub(crate) enum Command {
     Sweep(Sweep),
     /// Score a sweep: each scheme's cost, loss, queue, timeouts and harm, and the best schemes by class of path.
     Score(Score),
-    /// List schemes, restart policies and laws: source, parameters, requirements on a host.
+    /// List schemes, restart policies and laws, with what each needs.
     Schemes(Schemes),
     /// Replay a recorded trace to a scheme, print its decisions, and check that the trace's host keeps the laws of hosts.
     Replay(Replay),

@@ -230,6 +230,20 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "watch",
+        &[
+            ("firstflight watch", "The start-ups of this machine, until Ctrl-C; then the report."),
+            (
+                "firstflight watch --port 443 --plain --parquet before.parquet --duration 1h",
+                "An hour of a server's.",
+            ),
+            (
+                "firstflight watch --compare before.parquet after.parquet",
+                "What a deployment changed; needs neither root nor the feature `kernel`.",
+            ),
+        ],
+    ),
+    (
         "kernel",
         &[
             ("firstflight kernel list", "What is loaded, and what can be."),

@@ -76,8 +76,8 @@ fn every_example_of_the_help_runs() {
             if line.starts_with("sweep") && line.contains("--shard") || line.starts_with("score") {
                 continue;
             }
-            // What runs on a real path needs rights that a test may not have; `tests/emulate` runs it.
-            let is_real = line.starts_with("emulate") || line.starts_with("kernel");
+            // What runs on a real path needs rights that a test may not have; `tests/emulate` and `tests/kernel` run it.
+            let is_real = ["emulate", "kernel", "watch"].iter().any(|one| line.starts_with(one));
             // A server goes on until it is interrupted, and its clients need it; `transfer.rs` and `probe.rs` run them.
             let is_of_two = ["serve", "get", "send", "receive", "reflect", "probe 127"]
                 .iter()
