@@ -122,7 +122,7 @@ mod tests {
         let scenario = Scenario::resolve(&set).expect("a scenario");
         for choice in all_schemes() {
             let choice = lab::resumed(&scenario, &choice, &|| false).expect("a run");
-            let seen = lab::run(&scenario, &choice, 1, false, None, &|| false).expect("a run").evidence;
+            let seen = lab::run(&scenario, &choice, 1, true, None, &|| false).expect("a run").evidence;
             let trace = lab::record(&scenario, &choice, 1).expect("a trace");
             let mut overheard = Overheard::default();
             let (_, mut calls) = read(trace.as_bytes()).expect("a trace");

@@ -3,10 +3,8 @@
 mod queue;
 mod surroundings;
 
-use std::collections::BTreeSet;
-
 use firstflight::{Bytes, Note, Phase, Rate, Sent, Span, Tag, Time, TraceRecord};
-use firstflight_measure::{Drop, Evidence, ExitSeen, Inside, Recording, Send, Tap, mark};
+use firstflight_measure::{Drop, Evidence, ExitSeen, Inside, Recording, Send, Tally, Tap, mark};
 use firstflight_scenario::quantity::humane_rate;
 use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder};
 use firstflight_tcp::{Flags, Happening, Role, Segment, Snapshot, Transmit};
@@ -37,6 +35,8 @@ pub(crate) struct Observer {
     /// Whether figures or a tap need the server's segments and the arrivals, too.
     hears: bool,
     evidence: Evidence,
+    /// Counts packets, so that without figures no list of them is kept.
+    tally: Tally,
     sequences: [Sequence; 2],
     /// Whether new data left during the current event.
     new_data: bool,
@@ -49,15 +49,21 @@ pub(crate) struct Observer {
     exits_at_cut: usize,
     /// Whether su-time had ended by the newest reduction, so that an undo does not affect it.
     su_over_at_cut: bool,
+    /// How many reductions the evidence leaves out. Without figures it has the first and the newest one.
+    cuts_left_out: usize,
     surroundings: Surroundings,
-    /// The numbers of the flow's data packets that were marked. A second queue may mark a packet again.
-    marked: BTreeSet<u64>,
     tap: Option<Box<dyn Tap>>,
 }
 
 impl Observer {
-    /// The observer of a flow that has not begun. `surroundings` holds the observations so far.
-    pub(crate) fn new(flow: FlowId, mut surroundings: Surroundings, mss: u32, watching: Watching) -> Self {
+    /// The observer of a flow that has not begun. `surroundings` holds the observations so far; `base_rtt` is the path's, and `mss` the
+    /// payload of a full segment in bytes.
+    pub(crate) fn new(
+        flow: FlowId,
+        mut surroundings: Surroundings,
+        (base_rtt, mss): (Span, u32),
+        watching: Watching,
+    ) -> Self {
         let Watching { full, tap, mut buffers, .. } = watching;
         surroundings.queues.iter_mut().for_each(|queue| queue.full = full);
         if let Some(first) = surroundings.queues.first_mut() {
@@ -69,6 +75,7 @@ impl Observer {
             full,
             hears: full || tap.is_some(),
             evidence: Evidence { recording, ..Evidence::default() },
+            tally: Tally::new(base_rtt.nanos()),
             sequences: [Sequence::default(); 2],
             new_data: false,
             growth: GrowthWatch::default(),
@@ -76,8 +83,8 @@ impl Observer {
             inside: Inside::default(),
             exits_at_cut: 0,
             su_over_at_cut: false,
+            cuts_left_out: 0,
             surroundings,
-            marked: BTreeSet::new(),
             tap,
         }
     }
@@ -86,11 +93,13 @@ impl Observer {
     pub(crate) fn close(self, end: u64) -> (Evidence, Self) {
         let mut observer = self;
         if let Some(tap) = &mut observer.tap {
-            tap.surroundings(delivered(&observer.evidence), observer.surroundings.longest_queue());
+            tap.surroundings(delivered(&observer.tally), observer.surroundings.longest_queue());
         }
-        let Self { mut evidence, surroundings: Surroundings { start, mut queues, .. }, growth, .. } =
+        let Self { mut evidence, tally, surroundings: Surroundings { start, mut queues, .. }, growth, .. } =
             observer;
         evidence.su_counts = growth.counts();
+        evidence.recording.first_data_at = tally.first_data_at();
+        evidence.counted = Some(tally.finish());
         for queue in &mut queues {
             queue.until(end);
         }
@@ -100,13 +109,25 @@ impl Observer {
             evidence.queue_packet_nanos = busiest.packet_nanos;
             evidence.recording.queue = busiest.series;
         }
-        evidence.recording.first_data_at = evidence.recording.sends.first().map(|first| first.at);
         evidence.recording.ended_at = end;
         if let Some(last) = evidence.recording.phases.last_mut() {
             last.to = end;
         }
         let surroundings = Surroundings::new(&[], Time::from_nanos(start));
-        (evidence, Self { full: false, evidence: Evidence::default(), surroundings, ..observer })
+        let mut tally = Tally::default();
+        tally.intervals(None);
+        (evidence, Self { full: false, evidence: Evidence::default(), tally, surroundings, ..observer })
+    }
+
+    /// When the first data packet left, as long as [`Observer::intervals`] is not called.
+    pub(crate) const fn wants_intervals(&self) -> Option<u64> {
+        self.tally.wants_intervals()
+    }
+
+    /// The same observer, which is told the length of the scorecard's intervals ([`Tally::intervals`]).
+    pub(crate) fn intervals(mut self, length: Option<u64>) -> Self {
+        self.tally.intervals(length);
+        self
     }
 
     /// Ends the observation and the tap.
@@ -136,20 +157,22 @@ impl Observer {
                     self.evidence.exits.push(seen);
                 }
             }
-            Note::Continued => {
-                self.evidence.exits.pop();
-            }
+            Note::Continued => self.keep_exits(self.evidence.exits.len().saturating_sub(1)),
             Note::Reduced { from } => {
                 self.exits_at_cut = self.evidence.exits.len();
                 self.su_over_at_cut = self.evidence.su_end.is_some();
-                self.evidence.cuts.push((at.nanos(), from.get()));
+                self.cut(at, from);
             }
             Note::Undone { exit } => {
-                self.evidence.cuts.pop();
+                if self.cuts_left_out == 0 {
+                    self.evidence.cuts.pop();
+                }
+                self.cuts_left_out = self.cuts_left_out.saturating_sub(1);
                 if exit {
-                    self.evidence.exits.truncate(self.exits_at_cut);
+                    self.keep_exits(self.exits_at_cut);
                 }
                 if exit && !self.su_over_at_cut {
+                    self.tally.su_goes_on();
                     self.evidence.su_end = None;
                     self.evidence.recording.marks.retain(|mark| mark.kind != "su-end");
                 }
@@ -157,12 +180,46 @@ impl Observer {
         }
     }
 
+    /// The first `count` exits stand.
+    fn keep_exits(&mut self, count: usize) {
+        let had_one = !self.evidence.exits.is_empty();
+        self.evidence.exits.truncate(count);
+        if had_one && self.evidence.exits.is_empty() {
+            self.tally.exits_undone();
+        }
+    }
+
+    /// The window was reduced.
+    fn cut(&mut self, at: Time, from: Bytes) {
+        let cuts = &mut self.evidence.cuts;
+        if let Some(newest) = cuts.get_mut(1).filter(|_| !self.full) {
+            *newest = (at.nanos(), from.get());
+            self.cuts_left_out += 1;
+        } else {
+            cuts.push((at.nanos(), from.get()));
+        }
+    }
+
+    /// A loss episode ended. Without figures only those are kept that the overshoot of an exit may last through.
+    fn recovered(&mut self, at: Time) {
+        let Evidence { exits, recoveries, .. } = &mut self.evidence;
+        let Some((from, end @ None)) = recoveries.last_mut() else { return };
+        *end = Some(at.nanos());
+        let may_be_of = |exit: &ExitSeen| self.tally.is_soon_after(*from, exit.at);
+        if !self.full && !exits.first().is_some_and(may_be_of) {
+            recoveries.pop();
+        }
+    }
+
     /// A data packet of the flow left.
     #[inline]
     fn data_left(&mut self, at: Time, offset: u64, len: u16, retransmission: bool) {
         self.new_data |= !retransmission;
-        let len = u32::from(len);
-        self.evidence.recording.sends.push(Send { at: at.nanos(), offset, len, retransmission });
+        let (at, len) = (at.nanos(), u32::from(len));
+        self.tally.sent(at, offset, len, retransmission);
+        if self.full {
+            self.evidence.recording.sends.push(Send { at, offset, len, retransmission });
+        }
     }
 
     /// Data left under this tag.
@@ -213,6 +270,7 @@ impl Observer {
             && snapshot.ssthresh.is_none_or(|ssthresh| snapshot.cwnd >= ssthresh);
         if governs {
             self.evidence.su_end = Some(at.nanos());
+            self.tally.su_ended(at.nanos());
             if self.full {
                 Inside::su_end(&mut self.evidence.recording, at, snapshot.cwnd);
             }
@@ -253,12 +311,17 @@ impl Recorder for Observer {
         };
         let (at, sent_at) = (at.nanos(), packet.sent_at.nanos());
         let by_queue = cause != DropCause::Random;
-        self.evidence.recording.drops.push(Drop { at, sent_at, offset, len, by_queue });
+        let drop = Drop { at, sent_at, offset, len, by_queue };
+        self.tally.dropped(&drop, &self.evidence.exits, &self.evidence.recoveries);
+        if self.full {
+            self.evidence.recording.drops.push(drop);
+        }
     }
 
     fn marked(&mut self, _: Time, _: LinkId, packet: &Packet) {
         let data = packet.segment().is_some_and(|segment| segment.len > 0);
-        if data && self.is_mine(packet.flow, packet.from) && self.marked.insert(packet.number) {
+        // A second queue may mark a packet again.
+        if data && self.is_mine(packet.flow, packet.from) && !packet.is_marked() {
             self.evidence.packets_marked += 1;
         }
     }
@@ -289,7 +352,7 @@ impl Recorder for Observer {
             self.inside.state(&mut self.evidence.recording, at, &snapshot());
         }
         if let Some(tap) = self.tap.as_mut().filter(|tap| tap.wants_state()) {
-            tap.surroundings(delivered(&self.evidence), self.surroundings.longest_queue());
+            tap.surroundings(delivered(&self.tally), self.surroundings.longest_queue());
             tap.state(at, &snapshot());
         }
     }
@@ -329,11 +392,7 @@ impl Recorder for Observer {
         match happening {
             Happening::Control(note) => self.note(at, note),
             Happening::RecoveryBegan { .. } => self.evidence.recoveries.push((at.nanos(), None)),
-            Happening::RecoveryEnded => {
-                if let Some((_, end @ None)) = self.evidence.recoveries.last_mut() {
-                    *end = Some(at.nanos());
-                }
-            }
+            Happening::RecoveryEnded => self.recovered(at),
             Happening::QuickStart { approved } => {
                 let evidence = &mut self.evidence;
                 evidence.granted = evidence.granted.or(approved.map(Rate::bps));
@@ -352,7 +411,10 @@ impl Recorder for Observer {
 
     fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
         if flow == self.flow {
-            self.evidence.recording.delivered.push((at.nanos(), bytes));
+            self.tally.delivered(at.nanos(), bytes);
+            if self.full {
+                self.evidence.recording.delivered.push((at.nanos(), bytes));
+            }
             if let Some(tap) = &mut self.tap {
                 tap.delivered(at, bytes);
             }
@@ -361,8 +423,9 @@ impl Recorder for Observer {
 }
 
 /// When the receiver last delivered, and how many bytes it has delivered.
-fn delivered(evidence: &Evidence) -> (Time, u64) {
-    evidence.recording.delivered.last().map_or((Time::ZERO, 0), |(at, bytes)| (Time::from_nanos(*at), *bytes))
+fn delivered(tally: &Tally) -> (Time, u64) {
+    let (at, bytes) = tally.newest_delivery();
+    (Time::from_nanos(at), bytes)
 }
 
 /// Converts sequence numbers of 32 bits to offsets in the stream.

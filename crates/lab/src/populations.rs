@@ -112,8 +112,8 @@ fn run<'a>(
     }
     let tapped = how.flow_tap.map(|make| TappedFlows::new(make, (place, group), seed, 2 * hosts.hops));
     let warm = Time::ZERO + population.warm_up;
-    let watched =
-        record.map(|_| WatchedFlows::new(group, warm, scenario.mss.into(), &between_routers(hosts)));
+    let path = (scenario.rtt, scenario.mss.into());
+    let watched = record.map(|_| WatchedFlows::new(group, warm, path, &between_routers(hosts)));
     let sim = Sim::new(&network, seed, (census, (tapped, watched)))?;
     let Run { measured, end, ways, meter, sim, .. } =
         follow(scenario, (population, hosts, group), seed, network, sim, how)?;

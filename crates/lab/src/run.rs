@@ -1,6 +1,7 @@
 //! One run: from scenario, scheme and seed to the evidence. The seed's run without the flow is here, too.
 
 use firstflight::{Span, Time};
+use firstflight_measure::scorecard::{self, PathFacts};
 use firstflight_measure::{CrossTotals, Evidence, Hop, IdealSender, RouterAnswers, Tap, Windows};
 use firstflight_scenario::words::Cross;
 use firstflight_scenario::{Goal, Scenario, SchemeChoice};
@@ -78,22 +79,26 @@ pub(crate) fn measure(
     let Some(first) = own.first().copied() else { return Err(RunError::NoClient(choice.name().to_owned())) };
     // Without rounds no client is observed.
     let watch = Watch::new(scenario.rounds.map_or(&[], |_| &*own), reply_bytes(scenario));
-    let mss = u32::from(scenario.mss);
+    let path = (scenario.rtt, u32::from(scenario.mss));
     let slot = watching.slot;
     let with_taps = own.iter().skip(1).copied().zip(std::mem::take(&mut watching.clients));
     let clients_taps = client_taps(scenario, &built.network, with_taps);
-    let mut sim = sim.watched_by(|seen| (Observer::new(first, seen, mss, watching), (clients_taps, watch)));
+    let mut sim = sim.watched_by(|seen| (Observer::new(first, seen, path, watching), (clients_taps, watch)));
     let latest = built.start + scenario.limit;
     let sized = matches!(scenario.goal, Goal::Size(_));
     let mut end = latest;
     let mut reached = sim.now();
+    let ideal = scenario.ideal_sender();
+    let mut are_intervals_known = false;
     let mut meter = Meter::new(scenario, built.start, metered(scenario, built), slot);
     meter.read(&sim, reached);
     while reached < latest {
         if interrupted() {
             return Err(RunError::Interrupted);
         }
-        reached = (reached + SLICE).min(latest);
+        // Deliveries take memory until the scorecard's intervals are known, soon after the first data.
+        let slice = if are_intervals_known { SLICE } else { scenario.rtt.clamp(FIRST_SLICE, SLICE) };
+        reached = (reached + slice).min(latest);
         reached = meter.next(reached).unwrap_or(reached);
         if !sized {
             sim.run(reached);
@@ -104,10 +109,17 @@ pub(crate) fn measure(
             break;
         }
         meter.read(&sim, reached);
+        // What is available at the first data depends on nothing that comes later.
+        let began = sim.recorder().0.wants_intervals();
+        if let Some(began) = began.filter(|began| !are_intervals_known && *began < reached.nanos()) {
+            let length = interval(scenario, &ideal.available(&hops(&sim, built, clients)), began);
+            sim = sim.watched_by(|(observer, rest)| (observer.intervals(length), rest));
+            are_intervals_known = true;
+        }
     }
-    let RunNetwork { network, bottlenecks, .. } = built;
-    let offers = sim.recorder().0.offered();
-    let hops: Vec<Hop> = bottlenecks.iter().map(|link| hop(&sim, network, clients, *link, offers)).collect();
+    let RunNetwork { network, .. } = built;
+    let hops = hops(&sim, built, clients);
+    let available = ideal.available(&hops);
     let cross = cross_totals(&sim, clients);
     let windows = meter.fields(&[first]);
     let routers = routers(&sim, network);
@@ -115,6 +127,8 @@ pub(crate) fn measure(
     let cpu = processors::fields(&sim, std::iter::once((first, measured)), end);
     let mut evidence = Evidence::default();
     let mut sim = sim.watched_by(|(observer, watch)| {
+        let length = observer.wants_intervals().and_then(|began| interval(scenario, &available, began));
+        let observer = if are_intervals_known { observer } else { observer.intervals(length) };
         let (seen, rest) = observer.close(end.nanos());
         evidence = seen;
         (rest, watch)
@@ -128,8 +142,7 @@ pub(crate) fn measure(
     clients_taps.map_or(Ok(()), TapsUnderWay::finish)?;
     evidence.replies = watch.finish();
     choice.name().clone_into(&mut evidence.recording.label);
-    let ideal = scenario.ideal_sender();
-    evidence.recording.available = ideal.available(&hops);
+    evidence.recording.available = available;
     if scenario.rounds.is_none() {
         evidence.recording.ideal = ideal.stream(&hops, evidence.recording.syn_at);
     }
@@ -138,6 +151,21 @@ pub(crate) fn measure(
     evidence.finished_at = measured.finished().map(Time::nanos);
     evidence.aborted_at = measured.aborted().map(Time::nanos);
     Ok(Outcome { evidence, cross, windows, slots: meter.slots().to_vec() })
+}
+
+/// The least simulated time of a slice until the first data is under way.
+const FIRST_SLICE: Span = Span::from_millis(1);
+
+/// The length of the scorecard's intervals from `began` on, in nanoseconds.
+fn interval(scenario: &Scenario, available: &[(u64, u64)], began: u64) -> Option<u64> {
+    let (packet, mss) = (u64::from(scenario.packet()), u64::from(scenario.mss));
+    scorecard::interval(&PathFacts { available, base_rtt: scenario.rtt.nanos(), packet, mss }, began)
+}
+
+/// The other traffic at each bottleneck so far.
+fn hops<W: Recorder>(sim: &AnySim<(Observer, W)>, built: &RunNetwork, clients: usize) -> Vec<Hop> {
+    let offers = sim.recorder().0.offered();
+    built.bottlenecks.iter().map(|link| hop(sim, &built.network, clients, *link, offers)).collect()
 }
 
 /// The recorder of the taps of clients of rounds; `None` without any.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use firstflight::{Bytes, Sent, Time, TraceRecord};
+use firstflight::{Bytes, Sent, Span, Time, TraceRecord};
 use firstflight_measure::Recording;
 use firstflight_sim::{Arrived, DropCause, FlowId, LinkId, Packet, Recorder};
 use firstflight_tcp::{Happening, Role, Segment, Snapshot};
@@ -18,7 +18,8 @@ pub(crate) struct WatchedFlows<'a> {
     warm: Time,
     /// Which schemes of the group's mix have a flow that is observed.
     has_flow: Vec<bool>,
-    mss: u32,
+    /// The base round-trip time of the path, and the payload of a full segment in bytes.
+    path: (Span, u32),
     /// The queues of all links between routers.
     surroundings: Surroundings,
     /// The observers, by the numbers of their flows.
@@ -26,14 +27,14 @@ pub(crate) struct WatchedFlows<'a> {
 }
 
 impl<'a> WatchedFlows<'a> {
-    /// No observer yet: an observer is made when its flow arrives. Flows of `group` that come from `warm` on are measured; `mss` is
-    /// the payload of a full segment in bytes; `between_routers` are the links whose queues the recordings have.
-    pub(crate) fn new(group: &'a Group, warm: Time, mss: u32, between_routers: &[LinkId]) -> Self {
+    /// No observer yet: an observer is made when its flow arrives. Flows of `group` that come from `warm` on are measured; `path` is
+    /// the base round-trip time and the payload of a full segment in bytes; `between_routers` are the links whose queues the recordings have.
+    pub(crate) fn new(group: &'a Group, warm: Time, path: (Span, u32), between_routers: &[LinkId]) -> Self {
         Self {
             group,
             warm,
             has_flow: vec![false; group.mix.len()],
-            mss,
+            path,
             surroundings: Surroundings::new(between_routers, Time::ZERO),
             flows: BTreeMap::new(),
         }
@@ -71,7 +72,8 @@ impl Recorder for WatchedFlows<'_> {
         }
         let surroundings = self.surroundings.begun_at(forward, at);
         let watching = Watching { full: true, ..Watching::default() };
-        self.flows.insert(flow.0, Observer::new(flow, surroundings, self.mss, watching));
+        let observer = Observer::new(flow, surroundings, self.path, watching);
+        self.flows.insert(flow.0, observer.intervals(None));
     }
 
     fn sent(

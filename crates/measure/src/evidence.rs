@@ -2,6 +2,7 @@
 
 use firstflight::Cause;
 
+use crate::counted::Counted;
 use crate::cpu::CpuFields;
 use crate::recording::Recording;
 use crate::rounds::Reply;
@@ -9,8 +10,10 @@ use crate::rounds::Reply;
 /// The evidence of one run: the recording, and the events inside the sender.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
-    /// The time series. Series that only figures use are empty unless they were requested.
+    /// The time series. With [`Evidence::counted`] they may be empty, and are unless figures want them.
     pub recording: Recording,
+    /// What metrics need of the flow's packets, if it was counted while the flow ran; `None` if the recording has it all.
+    pub counted: Option<Counted>,
     /// Exits from start-up that were not undone, in order.
     pub exits: Vec<ExitSeen>,
     /// By how much ACKs widened the window in start-up.

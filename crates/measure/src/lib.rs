@@ -11,6 +11,7 @@
 
 pub mod arithmetic;
 pub mod available;
+mod counted;
 mod cpu;
 mod early;
 mod evidence;
@@ -37,6 +38,7 @@ mod tap;
 mod verdict;
 mod windows;
 
+pub use counted::{Counted, Intervals, SuCounted, Tally};
 pub use cpu::CpuFields;
 pub use early::{EARLY_ROUND_TRIPS, Early};
 pub use evidence::{Evidence, ExitSeen, RouterAnswers, SuCounts};

@@ -6,16 +6,23 @@
 use std::collections::BTreeSet;
 
 use crate::arithmetic::{bps, count, ratio};
+use crate::counted::SuCounted;
 use crate::evidence::Evidence;
 
 /// Throughput in bit/s: payload delivered in order over the time since the SYN, up to the end of the flow's life:
 /// the last byte of a sized transfer, or the end of the run. docs/exports.md; Paced Start section 5.1, Table 3.
 pub fn throughput_bps(evidence: &Evidence) -> f64 {
     let recording = &evidence.recording;
-    bps(delivered_at(evidence, recording.ended_at), recording.ended_at - recording.syn_at).unwrap_or(0.0)
+    bps(delivered(evidence), recording.ended_at - recording.syn_at).unwrap_or(0.0)
 }
 
-/// Payload bytes delivered in order by `at`.
+/// Payload bytes delivered in order by the end of the flow's life.
+fn delivered(evidence: &Evidence) -> u64 {
+    let counted = evidence.counted.as_ref().map(|counted| counted.delivered);
+    counted.unwrap_or_else(|| delivered_at(evidence, evidence.recording.ended_at))
+}
+
+/// Payload bytes delivered in order by `at`, as the recording has them.
 pub fn delivered_at(evidence: &Evidence, at: u64) -> u64 {
     let delivered = &evidence.recording.delivered;
     let before = delivered.partition_point(|(when, _)| *when <= at);
@@ -24,17 +31,23 @@ pub fn delivered_at(evidence: &Evidence, at: u64) -> u64 {
 
 /// Data packets of the flow, retransmissions included, that the network dropped (docs/exports.md).
 pub fn packets_lost(evidence: &Evidence) -> u64 {
-    count(evidence.recording.drops.iter().filter(|drop| drop.len > 0))
+    match &evidence.counted {
+        Some(counted) => counted.lost,
+        None => count(evidence.recording.drops.iter().filter(|drop| drop.len > 0)),
+    }
 }
 
 /// Data packets sent, retransmissions included.
 pub fn packets_sent(evidence: &Evidence) -> u64 {
-    count(evidence.recording.sends.iter())
+    evidence.counted.as_ref().map_or_else(|| count(evidence.recording.sends.iter()), |counted| counted.sent)
 }
 
 /// Data packets that carried data again.
 pub fn retransmissions(evidence: &Evidence) -> u64 {
-    count(evidence.recording.sends.iter().filter(|send| send.retransmission))
+    match &evidence.counted {
+        Some(counted) => counted.again,
+        None => count(evidence.recording.sends.iter().filter(|send| send.retransmission)),
+    }
 }
 
 /// Loss: data packets dropped over data packets sent; `None` if none was sent. docs/exports.md; Paced Start Table 3.
@@ -55,6 +68,11 @@ fn su_until(evidence: &Evidence) -> u64 {
     evidence.su_end.unwrap_or(u64::MAX)
 }
 
+/// The counts of a su-time that ended, if they were kept.
+fn su_counted(evidence: &Evidence) -> Option<SuCounted> {
+    evidence.counted.as_ref()?.su
+}
+
 /// Su-throughput in bit/s: the payload sent in su-time that the network did not drop, each byte counted once, over su-time.
 /// Without a su-time: payload delivered in order over the time since the first data packet. `None` if no data was sent
 /// (docs/exports.md).
@@ -62,8 +80,11 @@ pub fn su_throughput_bps(evidence: &Evidence) -> Option<f64> {
     let recording = &evidence.recording;
     let first = recording.first_data_at?;
     let Some(end) = evidence.su_end else {
-        return bps(delivered_at(evidence, recording.ended_at), recording.ended_at - first);
+        return bps(delivered(evidence), recording.ended_at - first);
     };
+    if let Some(su) = su_counted(evidence) {
+        return bps(su.bytes, end - first);
+    }
     let dropped: BTreeSet<(u64, u64)> = recording
         .drops
         .iter()
@@ -85,6 +106,12 @@ pub fn su_throughput_bps(evidence: &Evidence) -> Option<f64> {
 /// Su-loss: data packets sent in su-time and dropped, over data packets sent in su-time. Without a su-time, the flow's
 /// loss. `None` if none was sent. docs/exports.md; Paced Start Table 3.
 pub fn su_loss(evidence: &Evidence) -> Option<f64> {
+    if let Some(su) = su_counted(evidence) {
+        return ratio(su.lost, su.sent);
+    }
+    if evidence.counted.is_some() {
+        return loss(evidence);
+    }
     let until = su_until(evidence);
     let recording = &evidence.recording;
     let sent = count(recording.sends.iter().filter(|send| send.at < until));

@@ -52,6 +52,9 @@ pub fn cwnd_before_first_cut_packets(evidence: &Evidence, path: &PathFacts<'_>) 
 /// episode is under way at the exit or begins within that base RTT, the count extends to its end. Without an exit, all
 /// packets count.
 pub fn overshoot_lost_packets(evidence: &Evidence, path: &PathFacts<'_>) -> u64 {
+    if let Some(counted) = &evidence.counted {
+        return counted.overshoot;
+    }
     let until = first_exit(evidence).map_or(u64::MAX, |exit| {
         let after = exit.at.saturating_add(path.base_rtt);
         let its_own = |(from, to): &&(u64, Option<u64>)| *from <= after && to.is_none_or(|to| to >= exit.at);
@@ -66,20 +69,30 @@ pub fn overshoot_lost_packets(evidence: &Evidence, path: &PathFacts<'_>) -> u64 
 /// The number of successive intervals that must each bring nine tenths.
 const SUSTAINED: u64 = 4;
 
-/// Time to 90 %, in nanoseconds: from the first data packet to the end of the first of four intervals in a row of
-/// max(base RTT, 20 packet times) each of which brings nine tenths of what is available. Packet times are full
-/// packets at the rate available at the first data; payload delivered in order counts with its headers. `None`
-/// if that never happens or nothing is available.
+/// The length of the intervals by which [`time_to_90pct`] counts, in nanoseconds: max(base RTT, 20 packet times), of full
+/// packets at the rate available at `first`, when the first data packet left. `None` if nothing is available then.
+pub fn interval(path: &PathFacts<'_>, first: u64) -> Option<u64> {
+    let bps = rate_at(path.available, first).filter(|bps| *bps > 0)?;
+    let twenty = u64::try_from(u128::from(20 * path.packet) * 8_000_000_000 / u128::from(bps)).ok()?;
+    Some(path.base_rtt.max(twenty).max(1))
+}
+
+/// Time to 90 %, in nanoseconds: from the first data packet to the end of the first of four intervals in a row ([`interval`])
+/// each of which brings nine tenths of what is available; payload delivered in order counts with its headers. `None` if
+/// that never happens or nothing is available.
 pub fn time_to_90pct(evidence: &Evidence, path: &PathFacts<'_>) -> Option<u64> {
     let recording = &evidence.recording;
     let first = recording.first_data_at?;
-    let bps = rate_at(path.available, first).filter(|bps| *bps > 0)?;
-    let twenty = u64::try_from(u128::from(20 * path.packet) * 8_000_000_000 / u128::from(bps)).ok()?;
-    let interval = path.base_rtt.max(twenty).max(1);
+    let interval = interval(path, first)?;
+    let counted = evidence.counted.as_ref().map(|counted| counted.intervals.as_ref());
+    let delivered = |count: u64| match counted {
+        Some(intervals) => intervals.map_or(0, |intervals| intervals.delivered_by(count)),
+        None => delivered_at(evidence, first + count * interval),
+    };
     let mut run = 0;
     for index in 0..(recording.ended_at.saturating_sub(first)) / interval {
         let (from, to) = (first + index * interval, first + (index + 1) * interval);
-        let payload = delivered_at(evidence, to) - delivered_at(evidence, from);
+        let payload = delivered(index + 1) - delivered(index);
         // payload × packet / mss IP bytes against nine tenths of the integral, all times 10 × 10^9 × mss.
         let brought = u128::from(payload) * u128::from(path.packet) * 80_000_000_000;
         let wanted = carried(path.available, from, to) * 9 * u128::from(path.mss);

@@ -139,6 +139,11 @@ impl Packet {
         }
     }
 
+    /// Whether a queue marked it as having met congestion.
+    pub const fn is_marked(&self) -> bool {
+        matches!(self.ecn(), Ecn::Ce)
+    }
+
     /// Marks the packet as having met congestion.
     pub(crate) const fn mark(&mut self) {
         if let Payload::Segment(segment) = &mut self.payload {

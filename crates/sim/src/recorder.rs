@@ -89,7 +89,8 @@ pub trait Recorder {
         }
     }
 
-    /// The queue of a link marked a packet as having met congestion (RFC 3168), as it came or as it left the queue.
+    /// The queue of a link marks a packet as having met congestion (RFC 3168), as it came or as it left the queue. The packet is as it
+    /// was before, so that [`Packet::is_marked`] tells whether a queue marked it already.
     fn marked(&mut self, at: Time, link: LinkId, packet: &Packet) {
         let (first, second) = self.inner();
         if let Some(inner) = first {

@@ -29,7 +29,7 @@ fn observer() -> Observer {
     Observer::new(
         FlowId(0),
         Surroundings::new(&[LinkId(0)], at(100)),
-        1000,
+        (Span::from_millis(1), 1000),
         Watching { full: true, ..Watching::default() },
     )
 }

@@ -5,6 +5,8 @@
 
 use firstflight::registry::{self, Kind, Parameter, Value};
 use firstflight::{Bytes, Rate, Span};
+use firstflight_lab::run;
+use firstflight_measure::row;
 use firstflight_scenario::{Options, Scenario, parse_choices};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -298,6 +300,26 @@ proptest! {
         let other = watched(&path, &together, 2).map_err(TestCaseError::fail)?.remove(1);
         prop_assert_eq!(&one.row, &other.row);
         prop_assert_eq!(one.digest(), other.digest());
+    }
+
+    /// Without figures packets are counted as they pass, with figures there are lists of them, and a row is the same.
+    #[test]
+    fn what_is_counted_while_a_flow_runs_is_what_its_recording_says(case in case()) {
+        let path = case.scenario().map_err(TestCaseError::fail)?;
+        let choice = parse_choices(&case.scheme).expect("a scheme").remove(0);
+        let measured = path.measured(&choice, path.seed);
+        let outcome = |full| {
+            let outcome = run(&path, &choice, path.seed, full, None, &|| false);
+            outcome.map_err(|error| TestCaseError::fail(error.to_string()))
+        };
+        let brief = outcome(false)?.evidence;
+        prop_assert!(brief.recording.sends.is_empty() && brief.recording.delivered.is_empty());
+        let mut whole = outcome(true)?.evidence;
+        prop_assert_eq!(&brief.counted, &whole.counted);
+        let counted = row(&measured, &brief);
+        prop_assert_eq!(&counted, &row(&measured, &whole));
+        whole.counted = None;
+        prop_assert_eq!(&counted, &row(&measured, &whole));
     }
 
     #[test]

@@ -108,11 +108,11 @@ impl Fabric {
             && let Some(descriptor) = link.take_marked()
         {
             let packet = self.packets.get_mut(descriptor.packet());
-            packet.mark();
-            if is_clients_data(packet) {
+            if is_clients_data(packet) && !packet.is_marked() {
                 self.flows[packet.flow.index()].data_marked += 1;
             }
             recorder.marked(now, id, packet);
+            packet.mark();
         }
         while let Link::Other(link) = &mut self.links[id.index()].link
             && let Some(descriptor) = link.take_dropped()
