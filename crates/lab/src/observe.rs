@@ -1,6 +1,7 @@
 //! Observing the measured flow, for the recording and the metrics.
 
 mod queue;
+mod recent;
 mod surroundings;
 
 use firstflight::{Bytes, Note, Phase, Rate, Sent, Span, Tag, Time, TraceRecord};
@@ -9,6 +10,7 @@ use firstflight_scenario::quantity::humane_rate;
 use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder};
 use firstflight_tcp::{Flags, Happening, Role, Segment, Snapshot, Transmit};
 
+pub(crate) use self::recent::{Last, Recent};
 pub(crate) use self::surroundings::Surroundings;
 use crate::growth::GrowthWatch;
 
@@ -21,6 +23,8 @@ pub(crate) struct Watching {
     pub(crate) tap: Option<Box<dyn Tap>>,
     /// The taps of the scheme's other clients of rounds, from its second client on; `None` for a client without one.
     pub(crate) clients: Vec<Option<Box<dyn Tap>>>,
+    /// Hears of the flow's last round trips, if they are wanted.
+    pub(crate) recent: Option<Recent>,
     /// The length of the slots in which links are measured, if they are.
     pub(crate) slot: Option<Span>,
     /// An empty recording to write in. Its buffers are allocated already if it was used before.
@@ -32,11 +36,14 @@ pub(crate) struct Observer {
     flow: FlowId,
     /// Whether series for figures are recorded.
     full: bool,
-    /// Whether figures or a tap need the server's segments and the arrivals, too.
+    /// Whether figures, a tap or `recent` need the server's segments and the arrivals, too.
     hears: bool,
     evidence: Evidence,
     /// Counts packets, so that without figures no list of them is kept.
     tally: Tally,
+    recent: Option<Recent>,
+    /// The number of round-trip samples that `recent` has heard of, modulo 2^32.
+    rtt_samples: u32,
     sequences: [Sequence; 2],
     /// Whether new data left during the current event.
     new_data: bool,
@@ -64,7 +71,7 @@ impl Observer {
         (base_rtt, mss): (Span, u32),
         watching: Watching,
     ) -> Self {
-        let Watching { full, tap, mut buffers, .. } = watching;
+        let Watching { full, tap, mut buffers, recent, .. } = watching;
         surroundings.queues.iter_mut().for_each(|queue| queue.full = full);
         if let Some(first) = surroundings.queues.first_mut() {
             first.series = std::mem::take(&mut buffers.queue);
@@ -73,9 +80,11 @@ impl Observer {
         Self {
             flow,
             full,
-            hears: full || tap.is_some(),
+            hears: full || tap.is_some() || recent.is_some(),
             evidence: Evidence { recording, ..Evidence::default() },
             tally: Tally::new(base_rtt.nanos()),
+            recent,
+            rtt_samples: 0,
             sequences: [Sequence::default(); 2],
             new_data: false,
             growth: GrowthWatch::default(),
@@ -128,6 +137,11 @@ impl Observer {
     pub(crate) fn intervals(mut self, length: Option<u64>) -> Self {
         self.tally.intervals(length);
         self
+    }
+
+    /// The flow's last round trips so far, if they are wanted. From now on they are not.
+    pub(crate) const fn take_recent(&mut self) -> Option<Recent> {
+        self.recent.take()
     }
 
     /// Ends the observation and the tap.
@@ -217,6 +231,9 @@ impl Observer {
         self.new_data |= !retransmission;
         let (at, len) = (at.nanos(), u32::from(len));
         self.tally.sent(at, offset, len, retransmission);
+        if let Some(recent) = &mut self.recent {
+            recent.sent(at, len);
+        }
         if self.full {
             self.evidence.recording.sends.push(Send { at, offset, len, retransmission });
         }
@@ -250,10 +267,13 @@ impl Observer {
         let [client, server] = &self.sequences;
         let (from, to) = if side == Role::Client { (server, client) } else { (client, server) };
         let offset = from.offset(segment.seq);
-        if side == Role::Client && self.full && segment.flags.has(Flags::ACK) {
+        if side == Role::Client && (self.full || self.recent.is_some()) && segment.flags.has(Flags::ACK) {
             let acked = to.offset(segment.ack);
+            if let Some(recent) = &mut self.recent {
+                recent.acked(at.nanos(), acked);
+            }
             let acks = &mut self.evidence.recording.acks;
-            if acked > 0 && acks.last().is_none_or(|(_, last)| acked > *last) {
+            if self.full && acked > 0 && acks.last().is_none_or(|(_, last)| acked > *last) {
                 acks.push((at.nanos(), acked));
             }
         }
@@ -313,6 +333,9 @@ impl Recorder for Observer {
         let by_queue = cause != DropCause::Random;
         let drop = Drop { at, sent_at, offset, len, by_queue };
         self.tally.dropped(&drop, &self.evidence.exits, &self.evidence.recoveries);
+        if let Some(recent) = &mut self.recent {
+            recent.dropped(sent_at, len);
+        }
         if self.full {
             self.evidence.recording.drops.push(drop);
         }
@@ -350,6 +373,13 @@ impl Recorder for Observer {
         self.growth.hear(left, self.evidence.recording.mss, &snapshot);
         if self.full {
             self.inside.state(&mut self.evidence.recording, at, &snapshot());
+        }
+        if let Some(recent) = &mut self.recent {
+            let snapshot = snapshot();
+            if let Some(rtt) = snapshot.latest_rtt.filter(|_| snapshot.rtt_samples != self.rtt_samples) {
+                self.rtt_samples = snapshot.rtt_samples;
+                recent.measured(at.nanos(), rtt);
+            }
         }
         if let Some(tap) = self.tap.as_mut().filter(|tap| tap.wants_state()) {
             tap.surroundings(delivered(&self.tally), self.surroundings.longest_queue());

@@ -10,7 +10,7 @@ use firstflight_sim::{Application, FlowId, FlowStats, HostName, LinkId, Recorder
 use crate::build_network::{AnyNetwork, AnySim, RunNetwork, clients, flow_start, flows, measured};
 use crate::error::RunError;
 use crate::meter::{LinkSlots, Meter, Metered};
-use crate::observe::{Observer, Surroundings, Watching};
+use crate::observe::{Observer, Recent, Surroundings, Watching};
 use crate::processors;
 use crate::round_watch::Watch;
 use crate::tapped::TapsUnderWay;
@@ -26,6 +26,8 @@ pub struct Outcome {
     pub windows: Windows,
     /// What links sent in slots.
     pub(crate) slots: Vec<LinkSlots>,
+    /// The flow's last round trips, if they were wanted.
+    pub(crate) recent: Option<Recent>,
 }
 
 /// The time for the last ACK: the longest delay of a delayed ACK (RFC 1122 section 4.2.3.2), and queueing on the reverse
@@ -125,10 +127,11 @@ pub(crate) fn measure(
     let routers = routers(&sim, network);
     let measured = sim.flow(first).unwrap_or_default();
     let cpu = processors::fields(&sim, std::iter::once((first, measured)), end);
-    let mut evidence = Evidence::default();
+    let (mut evidence, mut recent) = (Evidence::default(), None);
     let mut sim = sim.watched_by(|(observer, watch)| {
         let length = observer.wants_intervals().and_then(|began| interval(scenario, &available, began));
-        let observer = if are_intervals_known { observer } else { observer.intervals(length) };
+        let mut observer = if are_intervals_known { observer } else { observer.intervals(length) };
+        recent = observer.take_recent();
         let (seen, rest) = observer.close(end.nanos());
         evidence = seen;
         (rest, watch)
@@ -150,7 +153,7 @@ pub(crate) fn measure(
     evidence.cpu = cpu;
     evidence.finished_at = measured.finished().map(Time::nanos);
     evidence.aborted_at = measured.aborted().map(Time::nanos);
-    Ok(Outcome { evidence, cross, windows, slots: meter.slots().to_vec() })
+    Ok(Outcome { evidence, cross, windows, slots: meter.slots().to_vec(), recent })
 }
 
 /// The least simulated time of a slice until the first data is under way.

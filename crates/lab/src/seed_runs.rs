@@ -48,6 +48,7 @@ pub(crate) fn measure(
         tap: (how.tap)(choice, seed)?,
         clients,
         slot,
+        recent: None,
         buffers: buffers.take(),
     };
     let interrupted = || (how.interrupted)();

@@ -165,7 +165,7 @@ fn a_short_queue_on_a_slow_way_back_drops_acks() {
     let dropped = |queue: &str| {
         let options = [("reverse-rate", "100kbit"), ("reverse-queue", queue), ("ack", "every")];
         let scenario = scenario(&options);
-        let outcome = run(&scenario, &choices("slow-start")[0], 1, false, None, &|| false).expect("a run");
+        let outcome = run(&scenario, &choices("slow-start")[0], 1, true, None, &|| false).expect("a run");
         outcome.evidence.recording.drops.iter().filter(|drop| drop.len == 0).count()
     };
     assert_eq!(dropped("none"), 0);
