@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use crate::race::figure_until;
 use crate::reading;
 use crate::results::write;
-use crate::taps::Logs;
+use crate::taps::{Logs, flow_name};
 use crate::targets::Input;
 
 /// Of all schemes, which nobody named one by one, those that need not be told more to run between hosts.
@@ -49,7 +49,6 @@ pub(crate) fn run(
     let jobs = runs.jobs(arguments)?;
     let rows = if runs.each_flow { Rows::Flows } else { Rows::Population };
     let style = to.table.style(rows, &scenario.window_fields(), arguments)?;
-    to.check(choices, inputs, arguments)?;
     let cast = cast_of(scenario, choices).map_err(|error| match &error {
         RunError::Cast(error) => cast_failure(error, scenario, inputs, arguments),
         _ => Failure::usage(&error),
@@ -61,6 +60,14 @@ pub(crate) fn run(
         0 => choices.len() * if is_mixed { 2 } else { 1 },
         flows => groups * flows,
     };
+    let row = choices.iter().map(SchemeChoice::name).max_by_key(|name| name.len()).unwrap_or_default();
+    let mix = match scenario.script.len() {
+        0 => if is_mixed { "mixed" } else { "only" }.to_owned(),
+        _ if scenario.has_row_scheme() => format!("with {row}"),
+        _ => "scripted".to_owned(),
+    };
+    let of_flows: Vec<String> = cast.iter().map(|choice| flow_name(&mix, choice)).collect();
+    to.check(choices, &of_flows, inputs, arguments)?;
     let until = figure_until(to, drawn, arguments)?;
     let logs = Logs::new(scenario, &cast, to, arguments)?;
     let flow_tap = |flow: PopulationFlow<'_>| logs.of_flow(flow);

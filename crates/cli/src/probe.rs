@@ -71,7 +71,7 @@ pub(crate) fn run(
     let jobs = runs.jobs(arguments)?;
     let rows = if runs.each_train { Rows::Trains } else { Rows::Probings };
     let style = to.table.style(rows, &[], arguments)?;
-    to.check(&[], inputs, arguments)?;
+    to.check(&[], &[], inputs, arguments)?;
     if let Some(path) = &to.figure {
         check_writable(path).map_err(|error| Failure::usage(format!("--figure: {error}")))?;
     }

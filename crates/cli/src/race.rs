@@ -3,8 +3,10 @@
 use std::num::NonZeroU32;
 
 use firstflight::registry::Registry;
-use firstflight_lab::{How, LinkSlot, MakeClientTap, RunError, Slots, race, references};
-use firstflight_measure::{Recording, SchemeResult};
+use firstflight_lab::{
+    How, LinkSlot, MakeClientTap, RunError, Slots, race, references, without_ideal,
+};
+use firstflight_measure::{Recording, Row, SchemeResult};
 use firstflight_report::Rows;
 use firstflight_report::svg::figure;
 use firstflight_scenario::{
@@ -23,7 +25,7 @@ use crate::probe;
 use crate::progress::Progress;
 use crate::reading;
 use crate::results::Results;
-use crate::taps::Logs;
+use crate::taps::{Logs, flow_name};
 use crate::targets::Input;
 
 /// `firstflight race`.
@@ -143,7 +145,10 @@ fn run(
     let jobs = runs.jobs(arguments)?;
     let style = to.table.style(Rows::Race, &scenario.window_fields(), arguments)?;
     let figure_until = figure_until(to, choices.len(), arguments)?;
-    to.check(choices, inputs, arguments)?;
+    let clients = scenario.rounds.map_or(1, |rounds| rounds.clients);
+    let of_flows: Vec<String> =
+        choices.iter().filter(|_| clients > 1).map(|choice| flow_name("", choice)).collect();
+    to.check(choices, &of_flows, inputs, arguments)?;
     let logs = Logs::new(scenario, choices, to, arguments)?;
     notes.extend(scenario.ineffective(choices));
     output::note(&notes);
@@ -176,10 +181,16 @@ fn run(
     };
     drop(progress);
 
+    // A transfer that finished lacks a cost if there is no ideal; one that did not may lack it, too.
+    let lacks_ideal = |row: &Row| row.ideal_fct_s == Some(None);
+    let without = raced.iter().flat_map(|result| &result.rows).any(lacks_ideal);
     let missing = if interrupt.happened() { missing(scenario, choices, &raced) } else { Vec::new() };
     let program = arguments.first().map_or("", String::as_str);
     let results = Results::new((scenario, choices), (raced, references), runs, missing, drawings, program);
     let written = results.write(to, &style, figure_until);
+    if without {
+        output::note(&[without_ideal(scenario)]);
+    }
     logs.finish(to).and(written)
 }
 

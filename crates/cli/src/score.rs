@@ -12,8 +12,8 @@ use firstflight_report::{Columns, human, part, score as report, write_whole};
 use crate::args::Score;
 use crate::failure::{Failure, Place};
 use crate::output;
-use crate::sweep::folder::{Manifest, files_of_a_sweep, part_name};
-use crate::targets::{Input, check_file};
+use crate::sweep::folder::{Manifest, files_of_a_sweep, named_builds, part_name};
+use crate::targets::{Input, check_file, read_plain};
 
 /// Scores the parts in a folder.
 pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
@@ -34,12 +34,13 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
     let names = manifest.names(registry).map_err(|error| Failure::usage(error).at(place()))?;
     let mut rows = Vec::new();
     let mut missing = Vec::new();
-    let mut without_ideal = BTreeSet::new();
+    let (mut without_ideal, mut builds) = (BTreeSet::new(), BTreeSet::new());
     for number in 0..manifest.parts {
         match read(folder, &manifest, &names, number)? {
             Some(part) => {
                 rows.extend(part.rows);
                 without_ideal.extend(part.without_ideal);
+                builds.extend(part.builds);
             }
             None => missing.push(number),
         }
@@ -91,7 +92,14 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
             human::count(manifest.paths)
         )
     });
+    let builds: Vec<String> = builds.into_iter().collect();
+    let mixed = (builds.len() > 1).then(|| {
+        format!("the rows are of several programs, {}: what differs may be theirs", named_builds(&builds))
+    });
     print(command, (&manifest, filter.as_ref()), &groups, missing.len(), arguments)?;
+    if let Some(mixed) = &mixed {
+        output::say(&format!("{mixed}\n"));
+    }
     if let Some(incomplete) = &incomplete {
         output::say(&format!("not {incomplete}\n"));
     }
@@ -100,9 +108,14 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
     }
     let Some(path) = &command.report else { return Ok(()) };
     let notes = incomplete.map(|incomplete| format!("Not {incomplete}.")).into_iter();
-    let notes = notes.chain(left_out.map(|left_out| format!("{left_out}."))).collect::<Vec<_>>().join(" ");
-    let page = scored::render(&page((&manifest, filter.as_ref()), groups, &rows, notes, arguments))
-        .map_err(Failure::write)?;
+    let mixed = mixed.map(|mixed| format!("T{}.", mixed.trim_start_matches('t')));
+    let notes = notes
+        .chain(left_out.map(|left_out| format!("{left_out}.")))
+        .chain(mixed)
+        .collect::<Vec<_>>()
+        .join(" ");
+    let page = page((&manifest, filter.as_ref()), (groups, &builds), &rows, notes, arguments);
+    let page = scored::render(&page).map_err(Failure::write)?;
     write_whole(path, page.as_bytes()).map_err(Failure::write)?;
     output::say_written(path);
     Ok(())
@@ -147,7 +160,7 @@ fn print(
 
 fn page(
     (manifest, filter): (&Manifest, Option<&Filter>),
-    groups: Vec<Group>,
+    (groups, builds): (Vec<Group>, &[String]),
     rows: &[Judged],
     notes: String,
     arguments: &[String],
@@ -168,6 +181,9 @@ fn page(
         ("seed", manifest.seed.to_string()),
         ("raced by version", manifest.version.clone()),
     ];
+    if !builds.is_empty() {
+        facts.push(("raced by", named_builds(builds)));
+    }
     facts.push(("schemes", manifest.schemes.replace(',', ", ")));
     if let Some(filter) = filter {
         facts.push(("only paths with", filter.to_string()));
@@ -191,13 +207,15 @@ struct Part {
     rows: Vec<Judged>,
     /// The paths of which a row has no ideal.
     without_ideal: BTreeSet<u64>,
+    /// The builds of the program that raced it.
+    builds: BTreeSet<String>,
 }
 
 /// A part; `None` if it is not there.
 fn read(folder: &Path, manifest: &Manifest, names: &[String], number: u64) -> Result<Option<Part>, Failure> {
     let file = folder.join(part_name(number));
     let refuse = |message: String| Failure::usage(format!("{}: {message}", file.display()));
-    let bytes = match std::fs::read(&file) {
+    let bytes = match read_plain(&file) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(refuse(format!("cannot be read: {error}"))),
@@ -217,7 +235,7 @@ fn read(folder: &Path, manifest: &Manifest, names: &[String], number: u64) -> Re
     check(manifest, names, number, &rows).map_err(refuse)?;
     let without = records.iter().zip(&rows).filter(|(record, _)| !report::has_ideal(record));
     let without_ideal = without.map(|(_, row)| row.path.path).collect();
-    Ok(Some(Part { rows, without_ideal }))
+    Ok(Some(Part { rows, without_ideal, builds: part::builds(&records) }))
 }
 
 /// Tests that every path of the part has a row of each of the sweep's schemes, with every seed, once, and no other row.

@@ -78,7 +78,7 @@ impl<'a> Logs<'a> {
     ) -> io::Result<Option<Box<dyn Tap>>> {
         let run = SeriesRun { group: self.place(choice), seed, population: String::new() };
         let has_several = self.scenario.rounds.is_some_and(|rounds| rounds.clients > 1);
-        let flow = if has_several { format!("-flow{client:05}") } else { String::new() };
+        let flow = if has_several { of_flow(client) } else { String::new() };
         self.tap(choice, &run, client, &format!("{}{flow}", choice.name()))
     }
 
@@ -87,7 +87,7 @@ impl<'a> Logs<'a> {
         let PopulationFlow { choice, group, population, seed, flow } = flow;
         let mix =
             if population == "only" { String::new() } else { format!("{}-", population.replace(' ', "-")) };
-        let name = format!("{mix}{}-flow{flow:05}", choice.name());
+        let name = format!("{mix}{}{}", choice.name(), of_flow(flow));
         self.tap(choice, &SeriesRun { group, seed, population: population.to_owned() }, flow, &name)
     }
 
@@ -135,6 +135,20 @@ impl<'a> Logs<'a> {
             mss: self.scenario.mss,
             packet: self.scenario.packet(),
         }
+    }
+}
+
+/// The end of the name of a flow's logs.
+fn of_flow(flow: u32) -> String {
+    format!("-flow{flow:05}")
+}
+
+/// The name of the logs of a flow of a scheme, among those that rows call `population`; without one among a race's clients.
+/// Only a flow beyond the first hundred thousand has a longer one.
+pub(crate) fn flow_name(population: &str, choice: &SchemeChoice) -> String {
+    match population {
+        "" | "only" => format!("{}{}", choice.name(), of_flow(0)),
+        mix => format!("{}-{}{}", mix.replace(' ', "-"), choice.name(), of_flow(0)),
     }
 }
 

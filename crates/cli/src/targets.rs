@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use firstflight_report::check_writable;
 use firstflight_report::log::{Captures, Events, Qlog};
-use firstflight_scenario::SchemeChoice;
+use firstflight_scenario::{SchemeChoice, read_text};
 
 use crate::args::OutputOptions;
 use crate::failure::{Failure, Place};
@@ -80,10 +80,12 @@ pub(crate) fn check_file(
 type FileNames = fn(&str) -> Vec<String>;
 
 impl OutputOptions {
-    /// Tests that everything asked for can be written, that no two of them are the same, and that none is read.
+    /// Tests that everything asked for can be written, that no two of them are the same, and that none is read. Logs are named
+    /// after the rows of `choices`, or after flows; `flows` has the longest of these names.
     pub(crate) fn check(
         &self,
         choices: &[SchemeChoice],
+        flows: &[String],
         inputs: &[Input<'_>],
         arguments: &[String],
     ) -> Result<(), Failure> {
@@ -118,6 +120,12 @@ impl OutputOptions {
             };
             check_folder(folder)
                 .map_err(|error| refuse(format!("cannot write into {}: {error}", folder.display())))?;
+            let rows = choices.iter().map(SchemeChoice::name);
+            for name in rows.chain(flows.iter().map(String::as_str)).flat_map(file_names) {
+                check_name(folder, &name).map_err(|error| {
+                    refuse(format!("cannot write {}: {error}", folder.join(&name).display()))
+                })?;
+            }
             // A new folder holds nothing yet.
             let names =
                 choices.iter().filter(|_| folder.exists()).flat_map(|choice| file_names(choice.name()));
@@ -136,12 +144,63 @@ impl OutputOptions {
     }
 }
 
-/// Tests that files can be written into the folder, which may have to be made first. Leaves no trace.
+/// Tests that files can be written into the folder, which may have to be made first. Leaves no trace, and opens nothing that is
+/// there.
 pub(crate) fn check_folder(path: &Path) -> io::Result<()> {
-    let nearest = path.ancestors().find(|ancestor| ancestor.exists());
-    let nearest = nearest.filter(|nearest| !nearest.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let nearest = nearest(path);
     if !nearest.is_dir() {
         return Err(io::ErrorKind::NotADirectory.into());
     }
-    check_writable(&nearest.join("firstflight")).map_err(|error| error.source)
+    // What is to be made of it has names that the system may refuse.
+    for name in path.strip_prefix(nearest).unwrap_or(Path::new("")) {
+        is_there(&nearest.join(name))?;
+    }
+    is_there(path)?;
+    firstflight_report::check_folder(nearest).map_err(|error| error.source)
+}
+
+/// The folder itself, or the nearest one above that is there.
+fn nearest(path: &Path) -> &Path {
+    let nearest = path.ancestors().find(|ancestor| ancestor.exists());
+    nearest.filter(|nearest| !nearest.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Tests that a file of this name can be written into the folder, which may have to be made first: that the name is not too long,
+/// and that what has it already is a plain file.
+fn check_name(folder: &Path, name: &str) -> io::Result<()> {
+    is_there(&folder.join(name))?;
+    // Names are looked at only in a folder that is there.
+    let file = if folder.exists() { folder.join(name) } else { nearest(folder).join(name) };
+    match fs::metadata(&file) {
+        Ok(found) if folder.exists() && !found.is_file() => Err(no_plain_file()),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether the system finds something at the path.
+///
+/// # Errors
+/// A path that it cannot look at, such as one that is too long.
+fn is_there(path: &Path) -> io::Result<bool> {
+    match fs::symlink_metadata(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads a file of a folder of ours, whole. A pipe or a device, which may have no end, is none.
+pub(crate) fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
+    if fs::metadata(path)?.is_file() { fs::read(path) } else { Err(no_plain_file()) }
+}
+
+/// Reads a text of a folder of ours, as [`read_plain`].
+pub(crate) fn read_plain_text(path: &Path) -> io::Result<String> {
+    if fs::metadata(path)?.is_file() { read_text(path) } else { Err(no_plain_file()) }
+}
+
+fn no_plain_file() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file")
 }

@@ -40,6 +40,34 @@ pub(crate) fn scheme(scenario: &Scenario, entry: &Beside) -> Result<SchemeChoice
     Ok(choices.into_iter().next().unwrap_or_else(SchemeChoice::slow_start))
 }
 
+/// The mean IP bits of an arrival. Mean sizes count headers of full segments. The last segment of a file is shorter, which adds
+/// under 0.04 % to web pages (20 bytes a file of 61 kB). Handshakes, ACKs and retransmissions are extra.
+fn mean_bits(scenario: &Scenario, content: Content) -> f64 {
+    content.mean_bytes() * 8.0 * f64::from(scenario.packet()) / f64::from(scenario.mss)
+}
+
+/// The mean rate that cross traffic offers for good in the direction of the measured flow, whatever the path carries, in IP bits per
+/// second. Traffic that waits for the path, such as bulk TCP flows and users, offers none, nor does any that stops.
+#[expect(clippy::cast_precision_loss, reason = "rates and sizes are far below 2^53")]
+pub(crate) fn offered_load(scenario: &Scenario) -> f64 {
+    let mean = |entry: Beside| match entry.cross {
+        Cross::Cbr(rate) => rate.bps() as f64,
+        Cross::OnOff { rate, on, off, .. } => {
+            let (on, off) = (on.nanos() as f64, off.nanos() as f64);
+            rate.bps() as f64 * on / (on + off)
+        }
+        Cross::Poisson { often: Often::Load(rate), .. } => rate.bps() as f64,
+        Cross::Poisson { often: Often::PerSecond(number), size, sizes } => {
+            let size = size.in_bytes(u64::from(scenario.mss));
+            let content = size.map(|size| Content::Transfer(sizes.around(size)));
+            content.map_or(0.0, |content| mean_bits(scenario, content) * number.to_f64())
+        }
+        Cross::Web(load) => load.to_f64() * scenario.rate_of(&entry).bps() as f64,
+        Cross::None | Cross::Tcp(_) | Cross::Users { .. } => 0.0,
+    };
+    scenario.traffic().filter(|entry| !entry.reverse && entry.stop.is_none()).map(mean).sum()
+}
+
 /// The unresponsive traffic of an entry, over the links of `way`.
 pub(crate) fn datagrams(
     scenario: &Scenario,
@@ -82,10 +110,7 @@ fn process(
     config: Config,
     controller: AnyController,
 ) -> Option<Arrivals<AnyScheme, AnyRestart, AnyLaw>> {
-    let mss = f64::from(scenario.mss);
-    // Mean sizes count headers of full segments. The last segment of a file is shorter, which adds under 0.04 % to web pages
-    // (20 bytes a file of 61 kB). Handshakes, ACKs and retransmissions are extra.
-    let bits = |content: Content| content.mean_bytes() * 8.0 * f64::from(scenario.packet()) / mss;
+    let bits = |content: Content| mean_bits(scenario, content);
     let (content, gap) = match entry.cross {
         Cross::Poisson { often, size, sizes } => {
             let content = Content::Transfer(sizes.around(size.in_bytes(u64::from(scenario.mss))?));

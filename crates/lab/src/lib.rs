@@ -42,6 +42,10 @@ mod tapped;
 mod warm_up;
 mod watched_flows;
 
+/// The build of the program, which rows of a sweep carry: 16 hexadecimal digits that are others as soon as a source that
+/// decides what a row says is another, or the version of a library.
+pub const BUILD: &str = env!("FIRSTFLIGHT_BUILD");
+
 pub use asking::{arrivals, replies};
 pub use build_network::flow_start;
 pub use error::RunError;
@@ -55,7 +59,7 @@ pub use probing::probe;
 pub use race::race;
 pub use reference::{population_references, references};
 pub use replay::record;
-pub use run::{Outcome, Without, run, run_without};
+pub use run::{Outcome, Without, run, run_without, without_ideal};
 pub use saved::resumed;
 pub use sweep::{
     Beside, Bottleneck, EarlyFields, PathFacts, Stopped, Sweep, SweepError, SweptRow, parse_sweep, race_parts,

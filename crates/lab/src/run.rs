@@ -3,10 +3,12 @@
 use firstflight::{Span, Time};
 use firstflight_measure::scorecard::{self, PathFacts};
 use firstflight_measure::{CrossTotals, Evidence, Hop, IdealSender, RouterAnswers, Tap, Windows};
+use firstflight_scenario::quantity::humane_span;
 use firstflight_scenario::words::Cross;
 use firstflight_scenario::{Goal, Scenario, SchemeChoice};
 use firstflight_sim::{Application, FlowId, FlowStats, HostName, LinkId, Recorder, Sim, Stop, Traffic};
 
+use crate::cross_flows::offered_load;
 use crate::build_network::{AnyNetwork, AnySim, RunNetwork, clients, flow_start, flows, measured};
 use crate::error::RunError;
 use crate::meter::{LinkSlots, Meter, Metered};
@@ -270,6 +272,9 @@ pub(crate) fn count<W: Recorder>(
     if !scenario.varies() || scenario.rounds.is_some() {
         return Ok(Without { totals, ideal: None });
     }
+    if is_overloaded(scenario) {
+        return Ok(Without { totals, ideal: Some(Vec::new()) });
+    }
     let sender = scenario.ideal_sender();
     let latest = built.start + horizon(built, scenario, &sender);
     loop {
@@ -290,15 +295,44 @@ pub(crate) fn count<W: Recorder>(
     }
 }
 
+/// Whether other traffic that does not wait offers more than the bottleneck carries. What is left then depends on how long that
+/// has gone on, and there is no ideal.
+#[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
+fn is_overloaded(scenario: &Scenario) -> bool {
+    let sender = scenario.ideal_sender();
+    let most = sender.rates.iter().map(|(_, bps)| *bps).max().unwrap_or(0);
+    let carried = sender.policer.map_or(most, |policer| most.min(policer.bps));
+    offered_load(scenario) > carried as f64
+}
+
+/// Why a transfer of the scenario has no ideal to compare with, where it has none.
+pub fn without_ideal(scenario: &Scenario) -> String {
+    if is_overloaded(scenario) {
+        return "the ideal is undefined: other traffic offers more than the bottleneck carries".to_owned();
+    }
+    if scenario.varies() {
+        let most = scenario.limit * MOST_LIMITS;
+        return format!(
+            "the ideal is undefined: beside this traffic the ideal sender was not done, and it is followed for no more than \
+             {MOST_LIMITS} times the limit, {}",
+            humane_span(most)
+        );
+    }
+    "the ideal is undefined: other traffic may take all of the rate".to_owned()
+}
+
 /// How long after the SYN the ideal sender is followed. It is followed until it is done, but no longer than the greater of
-/// the runs' limit and [`PATIENCE`]. Where traffic exceeds the path, it may never be done.
+/// the runs' limit and [`PATIENCE`], and never longer than [`MOST_LIMITS`]. Where traffic exceeds the path, it may never be done.
 fn horizon(built: &RunNetwork, scenario: &Scenario, sender: &IdealSender) -> Span {
     let hop = |link: &LinkId| Hop { delay: delay_of(&built.network, *link), ..Hop::default() };
     let free: Vec<Hop> = built.bottlenecks.iter().map(hop).collect();
     let alone = sender.end(&sender.stream(&free, built.start.nanos()));
     let alone = alone.map_or(Span::ZERO, |end| Time::from_nanos(end).since(built.start));
-    scenario.limit.max((alone * PATIENCE).min(scenario.usual_limit()))
+    scenario.limit.max((alone * PATIENCE).min(scenario.usual_limit()).min(scenario.limit * MOST_LIMITS))
 }
+
+/// How long the ideal sender is followed at most, in multiples of the runs' limit.
+const MOST_LIMITS: u64 = 4;
 
 /// How long the ideal sender is followed beside varying traffic, in multiples of its time on an empty path.
 const PATIENCE: u64 = 100;

@@ -83,6 +83,16 @@ impl Kernel {
         self.connections.last()
     }
 
+    /// Whether that connection is not over.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.under_test().is_some_and(|connection| !connection.is_over())
+    }
+
+    /// How many connections there have been.
+    pub(crate) const fn connection_count(&self) -> usize {
+        self.connections.len()
+    }
+
     /// Serves the next timer that is due before `before`. Returns whether there was one.
     pub(crate) fn step(&mut self, before: i64) -> bool {
         let timers = self.connections.iter().filter_map(Connection::next_timer);
@@ -130,8 +140,7 @@ impl Kernel {
     pub(crate) fn inject(&mut self, line: usize, segment: &Segment) -> Result<(), Problem> {
         let syn = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
         let listener = self.sockets.values().find(|socket| socket.state == SocketState::Listening).cloned();
-        let busy = self.under_test().is_some_and(|connection| !connection.is_over());
-        if let (true, false, Some(listener)) = (syn, busy, listener) {
+        if let (true, false, Some(listener)) = (syn, self.is_busy(), listener) {
             self.connections.push(Connection::passive(&self.settings, &listener.options));
         }
         let now = self.now;

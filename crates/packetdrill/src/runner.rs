@@ -5,14 +5,14 @@ use firstflight_tcp::{Flags, Segment};
 use crate::code::{Code, Fault};
 use crate::commands;
 use crate::info::InfoNames;
-use crate::kernel::{Kernel, Left, Outcome};
+use crate::kernel::{Kernel, Left, Outcome, named};
 use crate::matcher::{self, Sent, TimestampCheck};
 use crate::options;
 use crate::parser::LONGEST;
 use crate::problem::Problem;
 use crate::settings::Settings;
 use crate::show;
-use crate::syntax::{Action, Call, EcnField, Event, Expression, Packet, Script, ScriptOption, When};
+use crate::syntax::{Action, Call, EcnField, Errno, Event, Expression, Packet, Script, ScriptOption, When};
 
 /// How long `*` waits for a segment, in microseconds.
 const LONGEST_WAIT: i64 = 3_600_000_000;
@@ -25,10 +25,46 @@ pub(crate) struct Runner {
     before: Option<Before>,
     /// A call that has not returned.
     blocked: Option<Blocked>,
-    /// The difference between the script's sequence numbers of the endpoint and the endpoint's own.
-    offset: u32,
+    numbers: Numbers,
     /// The difference of the endpoint's timestamps from the script's, once one was seen.
     ahead: Option<u32>,
+}
+
+/// How the script counts the bytes of a connection (google/packetdrill `socket.h`): the numbers of a SYN are absolute, and all others
+/// count from the initial sequence number of whoever sends the bytes, whatever that is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Numbers {
+    /// The endpoint's initial sequence number, and what the script calls it less that.
+    local: u32,
+    named: u32,
+    /// That of the script's side, once a SYN said it.
+    remote: Option<u32>,
+}
+
+impl Numbers {
+    /// What is to be added to the endpoint's numbers to have the script's, in a segment with or without SYN.
+    fn of_local(self, syn: bool) -> u32 {
+        if syn { self.named } else { self.local.wrapping_neg() }
+    }
+
+    /// What is to be added to the script's numbers of its own bytes to have those on the wire.
+    fn of_remote(self, syn: bool) -> u32 {
+        if syn { 0 } else { self.remote.unwrap_or(0) }
+    }
+
+    /// A segment that the endpoint sent, with acknowledgements as the script counts them.
+    fn for_script(self, mut segment: Segment) -> Segment {
+        let ahead = self.of_remote(segment.flags.has(Flags::SYN));
+        if segment.flags.has(Flags::ACK) {
+            segment.ack = segment.ack.wrapping_sub(ahead);
+        }
+        let count = usize::from(segment.sack_count);
+        for block in segment.sack.iter_mut().take(count) {
+            block.start = block.start.wrapping_sub(ahead);
+            block.end = block.end.wrapping_sub(ahead);
+        }
+        segment
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -55,7 +91,7 @@ impl Runner {
             code: Code::default(),
             before: None,
             blocked: None,
-            offset: 0,
+            numbers: Numbers::default(),
             ahead: None,
         })
     }
@@ -86,6 +122,7 @@ impl Runner {
             }
             Action::Inbound(packet) => {
                 self.wait_until(line, from)?;
+                self.note_remote(packet);
                 let segment = self.incoming(line, packet)?;
                 self.kernel.inject(line, &segment)?;
             }
@@ -184,10 +221,13 @@ impl Runner {
             part = next.segment.len;
             self.kernel.take_sent();
         }
-        if packet.flags & Flags::SYN.0 != 0 && sent.segment.flags.has(Flags::SYN) {
-            self.offset = packet.seq.wrapping_sub(sent.segment.seq);
+        let syn = sent.segment.flags.has(Flags::SYN);
+        if packet.flags & Flags::SYN.0 != 0 && syn {
+            self.numbers.local = sent.segment.seq;
+            self.numbers.named = packet.seq.wrapping_sub(sent.segment.seq);
         }
-        let seq = sent.segment.seq.wrapping_add(self.offset);
+        let seq = sent.segment.seq.wrapping_add(self.numbers.of_local(syn));
+        sent.segment = self.numbers.for_script(sent.segment);
         self.synchronise_timestamps(packet, &sent.segment);
         let tick = self.kernel.settings_ref().timestamp_tick;
         let check = TimestampCheck {
@@ -239,6 +279,14 @@ impl Runner {
         }
     }
 
+    /// Takes the initial sequence number of a SYN that begins a connection, or answers the endpoint's.
+    fn note_remote(&mut self, packet: &Packet) {
+        let begins = packet.flags & Flags::ACK.0 == 0 && !self.kernel.is_busy();
+        if packet.flags & Flags::SYN.0 != 0 && (begins || self.numbers.remote.is_none()) {
+            self.numbers.remote = Some(packet.seq);
+        }
+    }
+
     /// Converts a segment that the script injects to one of the endpoint.
     fn incoming(&self, line: usize, packet: &Packet) -> Result<Segment, Problem> {
         let flags = Flags(packet.flags);
@@ -248,9 +296,11 @@ impl Runner {
         let Some(window) = packet.window else {
             return Err(Problem::unreadable(line, "an inbound segment needs a window"));
         };
+        let syn = flags.has(Flags::SYN);
+        let local = self.numbers.of_local(syn);
         let mut segment = Segment {
-            seq: packet.seq,
-            ack: if flags.has(Flags::ACK) { packet.ack.wrapping_sub(self.offset) } else { 0 },
+            seq: packet.seq.wrapping_add(self.numbers.of_remote(syn)),
+            ack: if flags.has(Flags::ACK) { packet.ack.wrapping_sub(local) } else { 0 },
             len: packet.len,
             window,
             flags,
@@ -265,8 +315,8 @@ impl Runner {
         options::apply(packet.options.as_deref().unwrap_or_default(), &mut segment);
         let count = usize::from(segment.sack_count);
         for block in &mut segment.sack[..count] {
-            block.start = block.start.wrapping_sub(self.offset);
-            block.end = block.end.wrapping_sub(self.offset);
+            block.start = block.start.wrapping_sub(local);
+            block.end = block.end.wrapping_sub(local);
         }
         if let Some(stamp) = &mut segment.timestamps {
             stamp.echo = self.kernel.timestamp_of(stamp.echo);
@@ -276,7 +326,13 @@ impl Runner {
 
     fn call(&mut self, line: usize, call: &Call, begun: i64) -> Result<(), Problem> {
         let until = call.blocks_for.map(|span| begun + span);
-        match (self.kernel.call(line, call)?, until) {
+        let before = self.kernel.connection_count();
+        let answer = self.kernel.call(line, call)?;
+        if self.kernel.connection_count() > before {
+            // The peer's SYN is still to come.
+            self.numbers.remote = None;
+        }
+        match (answer, until) {
             (Outcome::Done { result, errno }, None) => verify(line, call, result, errno),
             (Outcome::Blocks, None) => Err(Problem::mismatch(line, format!("`{}` would block", call.name))),
             (Outcome::Done { result, errno }, Some(until)) if until - begun <= self.tolerance(until) => {
@@ -346,13 +402,18 @@ fn verify(line: usize, call: &Call, result: i64, errno: Option<&str>) -> Result<
         let got = errno.map_or_else(String::new, |errno| format!(" {errno}"));
         return Err(Problem::mismatch(line, format!("`{name}` returned {result}{got}, expected {expected}")));
     }
-    match (call.errno.as_deref(), errno) {
-        (Some(expected), got) if result == -1 && got != Some(expected) => Err(Problem::mismatch(
-            line,
-            format!("`{name}` failed with {}, expected {expected}", got.unwrap_or("nothing")),
-        )),
-        _ => Ok(()),
+    let (Some(expected), -1) = (&call.errno, result) else { return Ok(()) };
+    // Two names may be one number, as EAGAIN and EWOULDBLOCK are.
+    let number = match expected {
+        Errno::Number(number) => *number,
+        Errno::Named(name) => named(name)
+            .ok_or_else(|| Problem::unsupported(line, format!("the error `{name}`")))?,
+    };
+    if errno.and_then(named) == Some(number) {
+        return Ok(());
     }
+    let got = errno.unwrap_or("nothing");
+    Err(Problem::mismatch(line, format!("`{name}` failed with {got}, expected {expected}")))
 }
 
 fn set(settings: &mut Settings, option: &ScriptOption) -> Result<(), Problem> {

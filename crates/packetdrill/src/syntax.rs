@@ -90,6 +90,22 @@ pub(crate) enum TcpOption {
     Timestamps { value: u32, echo: u32 },
 }
 
+/// The error that a call is to fail with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Errno {
+    Named(String),
+    Number(i64),
+}
+
+impl std::fmt::Display for Errno {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Named(name) => f.write_str(name),
+            Self::Number(number) => write!(f, "{number}"),
+        }
+    }
+}
+
 /// A system call: `name(arguments) = result errno`.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Call {
@@ -98,7 +114,7 @@ pub(crate) struct Call {
     pub(crate) blocks_for: Option<i64>,
     pub(crate) arguments: Vec<Expression>,
     pub(crate) result: Expression,
-    pub(crate) errno: Option<String>,
+    pub(crate) errno: Option<Errno>,
 }
 
 /// An argument or a result.

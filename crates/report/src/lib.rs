@@ -39,4 +39,4 @@ pub use reference::BasePath;
 pub use report::{Report, Subject};
 pub use table::{Headings, Rows, TableStyle, headings};
 pub use windows::windows_table;
-pub use write::{WholeFile, WriteError, check_writable, write_new, write_whole};
+pub use write::{WholeFile, WriteError, check_folder, check_writable, write_new, write_whole};

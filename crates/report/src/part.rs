@@ -1,6 +1,8 @@
 //! A part of a sweep as one Parquet file with a label and a digest, which shows whether the file is whole.
 
-use firstflight_lab::SweptRow;
+use std::collections::BTreeSet;
+
+use firstflight_lab::{BUILD, SweptRow};
 use serde_json::Value;
 
 use crate::columns::{COLUMNS, SWEEP_COLUMNS};
@@ -111,12 +113,19 @@ pub fn from_bytes(file: Vec<u8>) -> Result<(PartLabel, Vec<Record>), PartError> 
     Ok((label, records))
 }
 
-/// The record with every column, in their order; null where the row has no such field.
+/// The record with every column, in their order; null where the row has no such field. This build raced it.
 fn complete(record: &Record) -> Record {
     let columns = SWEEP_COLUMNS.iter().chain(COLUMNS);
-    columns
-        .map(|column| (column.name.to_owned(), record.get(column.name).cloned().unwrap_or(Value::Null)))
-        .collect()
+    let value = |name: &str| match name {
+        "build" => BUILD.into(),
+        name => record.get(name).cloned().unwrap_or(Value::Null),
+    };
+    columns.map(|column| (column.name.to_owned(), value(column.name))).collect()
+}
+
+/// The builds of the program that raced these rows, each once, in order. Rows of a version that did not say it have none.
+pub fn builds(records: &[Record]) -> BTreeSet<String> {
+    records.iter().map(|record| record::text(record, "build").to_owned()).filter(|one| !one.is_empty()).collect()
 }
 
 /// FNV-1a of 64 bits (RFC 9923) over the concatenation of these pieces.

@@ -68,8 +68,20 @@ pub fn check_writable(path: &Path) -> Result<(), WriteError> {
     check(path).map_err(WriteError::at(path))
 }
 
+/// Tests, before anything is run, whether files can be created in the folder, which is there. The test makes a file of a name that
+/// nothing has, and leaves none.
+///
+/// # Errors
+/// The obstacle.
+pub fn check_folder(path: &Path) -> Result<(), WriteError> {
+    let made = create_beside(&path.join("firstflight"));
+    made.and_then(|(_, temporary)| fs::remove_file(temporary)).map_err(WriteError::at(path))
+}
+
 fn check(path: &Path) -> io::Result<()> {
     match place(path)? {
+        // To open a pipe is to wait for its reader, who would take the closing for the end.
+        Place::Straight(target) if !is_device(&target) => Ok(()),
         Place::Straight(_) => OpenOptions::new().write(true).open(path).map(drop),
         Place::Beside { target, .. } => {
             if target.exists() {
@@ -199,23 +211,39 @@ impl Drop for WholeFile {
     }
 }
 
+/// Whether opening the path waits for nobody: it is a device, such as a terminal.
+#[cfg(unix)]
+fn is_device(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    fs::metadata(path).is_ok_and(|found| found.file_type().is_char_device() || found.file_type().is_block_device())
+}
+
+#[cfg(not(unix))]
+const fn is_device(_: &Path) -> bool {
+    true
+}
+
 fn place(path: &Path) -> io::Result<Place> {
     // A symbolic link stays: the file that it points to is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     match fs::metadata(&target) {
         Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
         Ok(found) if !found.is_file() => Ok(Place::Straight(target)),
+        // A path that is too long, or through a file, or that nobody may look at.
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(Place::Beside { target, temporary: PathBuf::new() }),
     }
 }
 
-/// Creates a file with an unused name beside the target.
+/// Creates a file with an unused name beside the target. The name begins with the target's, as far as there is room for it.
 fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
+    const ROOM: usize = 40;
     let name = target.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::IsADirectory))?;
+    let name: String = name.to_string_lossy().chars().take(ROOM).collect();
     let mut attempt = 0_u32;
     loop {
         let mut temporary = std::ffi::OsString::from(".");
-        temporary.push(name);
+        temporary.push(&name);
         temporary.push(format!(".{}-{attempt}.tmp", std::process::id()));
         let temporary = target.with_file_name(temporary);
         match OpenOptions::new().write(true).create_new(true).open(&temporary) {

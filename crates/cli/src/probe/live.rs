@@ -135,7 +135,7 @@ pub(super) fn from_options(
     let Some(choice) = scenario.probe else { return Err(Failure::usage("--probe: no trains")) };
     let style =
         to.table.style(if runs.each_train { Rows::Trains } else { Rows::Probings }, &[], arguments)?;
-    to.check(&[], &[], arguments)?;
+    to.check(&[], &[], &[], arguments)?;
     if let Some(path) = &to.figure {
         check_writable(path).map_err(|error| Failure::usage(format!("--figure: {error}")))?;
     }

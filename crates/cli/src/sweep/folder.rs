@@ -3,27 +3,30 @@
 //! Every file takes its name when it is whole, so that whatever ends the process leaves whole parts and, at worst, a
 //! hidden file that ends in `.tmp`, which nobody reads. Two processes that race the same part write the same bytes.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt::{self, Display};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use firstflight::registry::Registry;
-use firstflight_lab::{Sweep, SweptRow};
+use firstflight_lab::{BUILD, Sweep, SweptRow};
 use firstflight_measure::VERSION;
 use firstflight_report::part::{self, PartLabel};
 use firstflight_report::{write_new, write_whole};
-use firstflight_scenario::{ByName, read_text};
+use firstflight_scenario::ByName;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::excerpt;
 use crate::failure::{Failure, Place};
 use crate::output;
-use crate::targets::check_folder;
+use crate::targets::{check_folder, read_plain, read_plain_text};
 
 /// The name of the file that says which sweep it is.
 const MANIFEST: &str = "sweep.json";
+/// The manifest's field of the program's build.
+const OF_BUILD: &str = "build";
 
 /// A folder that belongs to one sweep.
 pub(crate) struct Folder {
@@ -71,7 +74,7 @@ impl Folder {
         let new =
             write_new(&file, text.as_bytes()).map_err(|error| NoFolder::Folder(Failure::write(error)))?;
         if !new {
-            let found = read_text(&file).map_err(|error| cannot(&error))?;
+            let found = read_plain_text(&file).map_err(|error| refuse(format!("cannot read {}: {error}", file.display())))?;
             let found: Map<String, Value> = serde_json::from_str(&found)
                 .map_err(|error| refuse(format!("{} is no manifest of a sweep: {error}", file.display())))?;
             if let Some(difference) = difference(&found, &manifest) {
@@ -100,10 +103,10 @@ impl Folder {
     /// Those of `parts` that are not there whole. A part that cannot be read is raced again, and that is said; one of
     /// another sweep is left alone, and refused.
     pub(crate) fn missing(&self, parts: &[u64]) -> Result<Vec<u64>, Failure> {
-        let mut missing = Vec::new();
+        let (mut missing, mut builds) = (Vec::new(), BTreeSet::new());
         for part in parts.iter().copied() {
             let file = self.file(part);
-            let bytes = match std::fs::read(&file) {
+            let bytes = match read_plain(&file) {
                 Ok(bytes) => bytes,
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                     missing.push(part);
@@ -115,7 +118,7 @@ impl Folder {
             let rows = paths.map_or(0, |paths| paths * self.rows_a_path);
             let wanted = PartLabel { sweep: self.sweep.clone(), part, rows };
             match part::from_bytes(bytes) {
-                Ok((label, _)) if label == wanted => {}
+                Ok((label, records)) if label == wanted => builds.extend(part::builds(&records)),
                 Ok((label, _)) => {
                     return Err(Failure::usage(format!(
                         "{} is part {} with {} rows of the sweep {}; part {part} with {rows} rows of {} belongs there",
@@ -133,7 +136,21 @@ impl Folder {
                 }
             }
         }
+        self.say_builds(&mut builds);
         Ok(missing)
+    }
+
+    /// Says so where parts that are there were raced by other builds than this one.
+    fn say_builds(&self, builds: &mut BTreeSet<String>) {
+        builds.remove(BUILD);
+        if !builds.is_empty() {
+            let others: Vec<String> = std::mem::take(builds).into_iter().collect();
+            output::note(&[format!(
+                "parts in {} were raced by {}; this is build {BUILD}, so that the rows are of several programs",
+                excerpt::name(&self.path),
+                named_builds(&others)
+            )]);
+        }
     }
 
     /// Writes a part, whole or not at all.
@@ -145,6 +162,11 @@ impl Folder {
     fn file(&self, part: u64) -> PathBuf {
         self.path.join(part_name(part))
     }
+}
+
+/// Builds of the program in words.
+pub(crate) fn named_builds(builds: &[String]) -> String {
+    format!("{} {}", if builds.len() == 1 { "build" } else { "builds" }, builds.join(", "))
 }
 
 /// The name of a part's file.
@@ -190,7 +212,7 @@ impl Manifest {
     /// Reads the manifest of a folder.
     pub(crate) fn read(folder: &Path) -> Result<Self, String> {
         let file = folder.join(MANIFEST);
-        let text = read_text(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+        let text = read_plain_text(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
         let no_manifest = |why: &dyn Display| format!("{} is no manifest of a sweep: {why}", file.display());
         let manifest: Self = serde_json::from_str(&text).map_err(|error| no_manifest(&error))?;
         let &Self { paths, part, parts, draws, .. } = &manifest;
@@ -225,8 +247,9 @@ impl Manifest {
 
 /// What is said of a sweep beside its parts.
 fn manifest(sweep: &Sweep, hash: &str) -> Map<String, Value> {
-    let fields: [(&str, Value); 10] = [
+    let fields: [(&str, Value); 11] = [
         ("version", VERSION.into()),
+        (OF_BUILD, BUILD.into()),
         ("schemes", sweep.schemes().into()),
         ("paths", sweep.paths().into()),
         ("draws", sweep.draws.into()),
@@ -240,9 +263,9 @@ fn manifest(sweep: &Sweep, hash: &str) -> Map<String, Value> {
     fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// The first field in which a manifest is another one's.
+/// The first field in which a manifest is another one's. The build that made the folder may be another: rows carry theirs.
 fn difference(found: &Map<String, Value>, wanted: &Map<String, Value>) -> Option<String> {
-    let other = wanted.iter().find(|(key, value)| found.get(*key) != Some(value))?;
+    let other = wanted.iter().find(|(key, value)| *key != OF_BUILD && found.get(*key) != Some(value))?;
     let of = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), ToString::to_string);
     Some(match other.0.as_str() {
         "sweep" => "its paths are others".to_owned(),

@@ -29,6 +29,7 @@ mod restart;
 mod run_over;
 mod safety;
 mod series;
+mod swarm;
 mod sweep;
 mod telling;
 mod transfer;

@@ -22,7 +22,7 @@ pub(super) const fn gave(result: i64) -> Outcome {
 }
 
 /// A call that failed.
-const fn failed(errno: &'static str) -> Outcome {
+pub(super) const fn failed(errno: &'static str) -> Outcome {
     Outcome::Done { result: -1, errno: Some(errno) }
 }
 
@@ -171,6 +171,9 @@ impl Kernel {
         if connection.standing() == Standing::Opening {
             return Ok(if nonblocking { failed("EAGAIN") } else { Outcome::Blocks });
         }
+        if bytes > 0 && arguments.has_null_buffer(1) {
+            return Ok(failed("EFAULT"));
+        }
         if connection.writing.is_none() {
             connection.writing = Some(bytes);
             if flags & more == 0 {
@@ -205,6 +208,9 @@ impl Kernel {
         let nonblocking = socket.nonblocking || flags & dont_wait != 0;
         let connection = &mut self.connections[at];
         if connection.readable() > 0 {
+            if bytes > 0 && arguments.has_null_buffer(1) {
+                return Ok(failed("EFAULT"));
+            }
             let taken = connection.endpoint().read(bytes);
             return Ok(gave(i64::try_from(taken).unwrap_or(i64::MAX)));
         }
@@ -310,6 +316,30 @@ impl Arguments<'_> {
     /// Whether a socket option may exceed the sysctls.
     pub(super) fn is_forced(&self) -> bool {
         self.word(2).is_ok_and(|name| name.ends_with("FORCE"))
+    }
+
+    /// Whether the argument is NULL, or a vector or a message whose first buffer with any bytes is.
+    pub(super) fn has_null_buffer(&self, index: usize) -> bool {
+        let is_null = |expression: &Expression| {
+            matches!(expression, Expression::Word(word) if word == "NULL")
+        };
+        let vector = |list: &Expression| {
+            let Expression::List(list) = list else { return false };
+            let holds = |one: &&Expression| match one {
+                Expression::Struct(members) => members.get(1).is_none_or(|(_, size)| *size != Expression::Integer(0)),
+                _ => false,
+            };
+            let first = list.iter().find(holds);
+            matches!(first, Some(Expression::Struct(members)) if members.first().is_some_and(|(_, base)| is_null(base)))
+        };
+        match self.call.arguments.get(index) {
+            Some(Expression::Struct(members)) => {
+                members.iter().any(|(name, value)| name == "msg_iov" && vector(value))
+            }
+            Some(list @ Expression::List(_)) => vector(list),
+            Some(other) => is_null(other),
+            None => false,
+        }
     }
 
     /// The total bytes of the vector `[{..., n}, …]`.

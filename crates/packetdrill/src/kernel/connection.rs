@@ -243,11 +243,14 @@ impl Connection {
 fn config(role: Role, settings: &Settings, options: &SocketOptions) -> Config {
     let mss = settings.mtu.saturating_sub(settings.headers).max(88);
     let count = |name| u32::try_from(settings.number(name)).unwrap_or(u32::MAX);
-    let largest = settings.part("tcp_rmem", 2);
     let receive_buffer = options.receive_buffer.unwrap_or_else(|| settings.part("tcp_rmem", 1));
-    // `tcp_select_initial_window`: the scale fits the largest buffer that there may ever be.
-    let scale =
-        (0..14).find(|shift| options.receive_buffer.unwrap_or(largest).max(largest) >> shift <= 0xffff);
+    // `tcp_select_initial_window`: the scale fits the largest window that there may ever be. A buffer set by hand bounds it, whatever
+    // the sysctls allow; half of it is for bookkeeping (`tcp_full_space`).
+    let largest = options.receive_buffer.map_or_else(
+        || settings.part("tcp_rmem", 2).max(settings.number("core.rmem_max")),
+        |buffer| buffer / 2,
+    );
+    let scale = (0..14).find(|shift| largest >> shift <= 0xffff);
     Config {
         mss: options.max_segment.map_or(mss, |most| most.min(mss)),
         sack: settings.number("tcp_sack") != 0,

@@ -2,7 +2,7 @@
 
 use firstflight::Span;
 
-use super::calls::{Answer, Arguments, gave};
+use super::calls::{Answer, Arguments, failed, gave};
 use super::constants::named;
 use super::{Connection, Kernel, SocketState};
 use crate::problem::Problem;
@@ -33,6 +33,10 @@ pub(crate) struct SocketOptions {
 impl Kernel {
     pub(super) fn set_option(&mut self, arguments: &Arguments<'_>) -> Answer {
         let (level, name) = (arguments.word(1)?, arguments.word(2)?);
+        if arguments.has_null_buffer(3) {
+            self.of(arguments)?;
+            return Ok(failed("EFAULT"));
+        }
         let value = || arguments.number(3);
         let unsigned = || {
             value().and_then(|value| {
@@ -137,6 +141,9 @@ impl Kernel {
             },
             _ => return Err(arguments.unsupported(&format!("asking for the socket option {level} {name}"))),
         };
+        if arguments.has_null_buffer(3) {
+            return Ok(failed("EFAULT"));
+        }
         told(arguments, 3, name, value)
     }
 
@@ -153,6 +160,9 @@ impl Kernel {
             "SIOCOUTQNSD" => info.unsent,
             _ => return Err(arguments.unsupported(&format!("the ioctl {name}"))),
         };
+        if arguments.has_null_buffer(2) {
+            return Ok(failed("EFAULT"));
+        }
         told(arguments, 2, name, i64::try_from(value).unwrap_or(i64::MAX))
     }
 }

@@ -3,7 +3,7 @@
 use super::{DEEPEST, Parser};
 use crate::lexer::Kind;
 use crate::problem::Problem;
-use crate::syntax::{Call, Expression, When};
+use crate::syntax::{Call, Errno, Expression, When};
 
 impl Parser {
     pub(super) fn call(&mut self, when: When) -> Result<Call, Problem> {
@@ -28,10 +28,12 @@ impl Parser {
         self.expect('=')?;
         let result = self.expression()?;
         let mut errno = None;
-        if let Some(Kind::Word(word)) = self.peek().cloned() {
-            self.next += 1;
-            errno = Some(word);
+        match self.peek() {
+            Some(Kind::Word(word)) => errno = Some(Errno::Named(word.clone())),
+            Some(Kind::Integer(number)) => errno = Some(Errno::Number(*number)),
+            _ => {}
         }
+        self.next += usize::from(errno.is_some());
         self.note()?;
         Ok(Call { name, blocks_for, arguments, result, errno })
     }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::syntax::{EcnField, Expression, Packet, TcpOption};
+use crate::syntax::{EcnField, Errno, Expression, Packet, TcpOption};
 
 fn only(line: &str) -> Action {
     let script = parse(&format!("0 f() = 0\n{line}\n")).expect("readable");
@@ -56,8 +56,8 @@ fn a_call_has_arguments_a_result_and_an_error() {
         panic!("not a call")
     };
     assert_eq!(
-        (call.name.as_str(), call.blocks_for, call.errno.as_deref()),
-        ("poll", Some(200_000), Some("EINTR"))
+        (call.name.as_str(), call.blocks_for, &call.errno),
+        ("poll", Some(200_000), &Some(Errno::Named("EINTR".to_owned())))
     );
     assert_eq!(call.result, Expression::Integer(-1));
     let Expression::List(list) = &call.arguments[0] else { panic!("not a list") };

@@ -1,0 +1,446 @@
+//! Random command lines and scenario files over all options, for the program as people run it: it does not panic nor hang, says
+//! the same bytes with any number of jobs and from either, and no number that cannot be.
+//!
+//! `FIRSTFLIGHT_SWARM=5000 FIRSTFLIGHT_SWARM_SEED=7 cargo test -p firstflight-cli --test it swarm` looks harder, from other
+//! dice. A failure is told as a command.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use firstflight::registry::{self, Kind, Parameter, Value};
+use firstflight::{Bytes, Rate, Span};
+use firstflight_scenario::{Options, Scenario, keys, over_restarts, parse_choices};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use serde_json::Value as Json;
+
+use crate::common::{firstflight, folder, status, stderr, text};
+
+/// How many cases there are, unless the environment says.
+const CASES: u64 = 240;
+const SEED: u64 = 9406;
+/// How long a command may take. Each is made to be a matter of a second.
+const LONGEST: Duration = Duration::from_secs(90);
+
+/// Random values.
+struct Dice(Pcg64Mcg);
+
+impl Dice {
+    fn new(seed: u64) -> Self {
+        Self(Pcg64Mcg::seed_from_u64(seed))
+    }
+
+    /// From `least` to `most`.
+    fn between(&mut self, least: u64, most: u64) -> u64 {
+        let span = u128::from(most - least) + 1;
+        least + u64::try_from(u128::from(self.0.next_u64()) * span >> 64).expect("below the span")
+    }
+
+    /// Two digits times a power of ten between these, each power as likely.
+    fn logarithmic(&mut self, least: u32, most: u32) -> u64 {
+        self.between(10, 99) * 10_u64.pow(u32::try_from(self.between(least.into(), most.into())).expect("small"))
+    }
+
+    fn pick<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
+        of[usize::try_from(self.between(0, of.len() as u64 - 1)).expect("an index")]
+    }
+
+    /// Once in so many times.
+    fn once_in(&mut self, times: u64) -> bool {
+        self.between(1, times) == 1
+    }
+}
+
+/// A value of the key, which the rest of the options may refuse. `slow` wants little of it, because others share the path.
+fn value_of(key: &str, slow: bool, dice: &mut Dice) -> Option<String> {
+    let word = |dice: &mut Dice, words: &[&str]| dice.pick(words).to_owned();
+    let time = |dice: &mut Dice, least: u32, most: u32| format!("{}us", dice.logarithmic(least, most));
+    let packets = |dice: &mut Dice, most| format!("{}p", dice.between(1, most));
+    let share = |dice: &mut Dice| format!("{}%", dice.logarithmic(0, 1) as f64 / 100.0);
+    Some(match key {
+        "rate" if slow => format!("{}bit", dice.logarithmic(4, 5) * 10),
+        "rate" => format!("{}bit", dice.logarithmic(3, 7)),
+        "rtt" if slow => format!("{}us", dice.logarithmic(1, 3)),
+        "rtt" => format!("{}us", dice.logarithmic(0, 4)),
+        "queue" => {
+            let limit = if dice.once_in(2) { packets(dice, 200) } else { format!("{}bdp", dice.pick(&["0.1", "1", "4"])) };
+            let kind = dice.pick(&["", "", "codel:", "fq-codel:", "pie:"]);
+            let ecn = if !kind.is_empty() && dice.once_in(2) { ",ecn" } else { "" };
+            if dice.once_in(6) { format!("red:{}p", dice.between(10, 200)) } else { format!("{kind}{limit}{ecn}") }
+        }
+        "cross" => {
+            let traffic = match dice.between(0, 6) {
+                0 => format!("{}kbit", dice.between(10, 900)),
+                1 => format!("tcp:{}", dice.between(1, 3)),
+                2 => format!("onoff:{}kbit,{}ms,{}ms", dice.between(100, 2_000), dice.between(100, 900), dice.between(100, 900)),
+                3 => format!("poisson:{},{}kB", dice.between(1, 8), dice.between(1, 10)),
+                4 => format!("poisson:{}kbit,10kB,pareto=1.5", dice.between(50, 900)),
+                5 => format!("users:{},{}kB", dice.between(1, 4), dice.between(1, 9)),
+                _ => format!("web:{}%", dice.between(1, 130)),
+            };
+            let more = dice.pick(&["", "", ",start=100ms", ",start=50ms,stop=2s", ",way=reverse"]);
+            format!("{traffic}{more}")
+        }
+        "mss" => dice.between(100, 8_960).to_string(),
+        "packet" => format!("{}B", dice.between(140, 9_000)),
+        "size" => format!("{}B", dice.logarithmic(0, 4)),
+        "rounds" => dice.between(2, 4).to_string(),
+        "idle" => dice.pick(&["0", "10ms", "1s", "20s"]).to_owned(),
+        "spread" => dice.pick(&["none", "50ms", "500ms"]).to_owned(),
+        "clients" => dice.between(1, 4).to_string(),
+        "flow" => (0..dice.between(1, 3))
+            .map(|_| {
+                let scheme = word(dice, &["paced", "slow-start", "hystart++", "bbr"]);
+                format!("scheme={scheme},start={}ms,size={}kB", dice.between(0, 900), dice.between(1, 60))
+            })
+            .collect::<Vec<_>>()
+            .join(";"),
+        "flows" => dice.between(2, 12).to_string(),
+        "arrivals" => word(dice, &["poisson:20", "every:50ms", "users:3", "at:0ms,10ms,1s"]),
+        "sizes" => word(dice, &["fixed", "exponential", "lognormal=1", "pareto=1.5"]),
+        "warm-up" => word(dice, &["none", "100ms", "2s"]),
+        "app" => format!("{}kB,{}ms", dice.between(1, 60), dice.between(1, 200)),
+        "duration" => format!("{}ms", dice.between(10, 1_500)),
+        "limit" => word(dice, &["500ms", "3s", "10s"]),
+        "access-rate" | "receiver-access-rate" | "reverse-rate" => format!("{}bit", dice.logarithmic(4, 8)),
+        "reverse-queue" => if dice.once_in(3) { "none".to_owned() } else { packets(dice, 100) },
+        "reverse-rtt-share" => format!("{}%", dice.between(0, 100)),
+        "loss" | "ack-loss" => share(dice),
+        "jitter" | "cpu-packet" | "cpu-segment" => time(dice, 0, 2),
+        "policer" => format!("{}bit,{}kB", dice.logarithmic(4, 7), dice.between(20, 300)),
+        "rate-trace" => format!("0s=5mbit,{}ms={}mbit,2s=1mbit", dice.between(10, 900), dice.between(0, 20)),
+        "ack-aggregation" => if dice.once_in(2) { time(dice, 2, 3) } else { dice.between(2, 40).to_string() },
+        "qs-hops" => word(dice, &["all", "none", "1", "2"]),
+        "qs-router" => word(dice, &["threshold=95%", "interval=100ms", "estimator=ewma,weight=10%", "slots=10,ring=oldest"]),
+        "qs-access" => word(dice, &["capacity", "all"]),
+        "topology" => word(dice, &["single", "parking-lot:hops=3", "parking-lot:hops=2,cross=through", "dumbbell:hosts=6", "parking-lot:hops=3,hosts=4"]),
+        "probe" => word(dice, &["bracket", "paper", "program", "gap:1ms,packets=20,repeats=2"]),
+        "avoidance" => dice.pick(&registry::laws().iter().map(|law| law.name).collect::<Vec<_>>()).to_owned(),
+        "restart" => dice.pick(&registry::restarts().iter().map(|entry| entry.name).collect::<Vec<_>>()).to_owned(),
+        "recovery" => word(dice, &["rack", "sack", "newreno", "newreno-steady", "reno", "vegas", "ns2-sack1"]),
+        "stack" => word(dice, &["rfc", "linux"]),
+        "app-limited-growth" => word(dice, &["stack", "rfc7661", "linux", "ns2", "ns2-vegas"]),
+        "limited-transmit" => word(dice, &["rfc3042", "ns2"]),
+        "slow-start-counts" => word(dice, &["stack", "acks", "bytes"]),
+        "ack" => word(dice, &["every", "delayed", "linux", "freebsd", "windows-xp"]),
+        "iw" => packets(dice, 50),
+        "ssthresh" | "rwnd" => packets(dice, 300),
+        "inflight-limit" => word(dice, &["none", "freebsd"]),
+        "min-rto" | "initial-rto" => format!("{}ms", dice.between(50, 3_000)),
+        "rto-floor" => word(dice, &["stack", "timeout", "variation"]),
+        "sack-blocks" => word(dice, &["sent", "withheld"]),
+        "host-cpu" => word(dice, &["none", "list", "list-hints"]),
+        "timestamps" | "ecn" | "mixed" => "true".to_owned(),
+        "runs" => dice.between(1, 3).to_string(),
+        "seed" => dice.between(0, 1 << 40).to_string(),
+        "windows" => word(dice, &["0s..1s", "100ms..300ms,1s..2s"]),
+        "links" => word(dice, &["reverse:1", "from:0/0"]),
+        _ => return None,
+    })
+}
+
+/// A value of a scheme's parameter.
+fn setting(parameter: &Parameter, dice: &mut Dice) -> String {
+    let mut between = |least: u64, most: u64| match dice.between(0, 3) {
+        0 => least,
+        1 => most,
+        _ => {
+            let bits = dice.between(0, 63);
+            least.saturating_add(dice.0.next_u64() >> bits).min(most)
+        }
+    };
+    match parameter.kind {
+        Kind::Count { least, most } | Kind::CountOr { least, most, .. } => Value::Count(between(least, most)).to_string(),
+        Kind::Span { least, most } => Value::Span(Span::from_nanos(between(least.nanos(), most.nanos()))).to_string(),
+        Kind::Rate { least, most } => Value::Rate(Rate::from_bps(between(least.bps(), most.bps()))).to_string(),
+        Kind::Bytes { least, most } => Value::Bytes(Bytes::new(between(least.get(), most.get()))).to_string(),
+        Kind::Fraction { least_ppm, most_ppm } => {
+            let ppm = u32::try_from(between(least_ppm.into(), most_ppm.into())).expect("a fraction");
+            Value::Fraction { ppm }.to_string()
+        }
+        Kind::Word(words) => dice.pick(words).to_owned(),
+    }
+}
+
+/// One to three schemes, of which some have a parameter.
+fn schemes(dice: &mut Dice) -> String {
+    let all = registry::schemes();
+    let one = |place: u64, dice: &mut Dice| {
+        let entry = &all[usize::try_from(dice.between(0, all.len() as u64 - 1)).expect("an index")];
+        let mut text = format!("{}:as=s{place}", entry.name);
+        if let Some(parameter) = entry.parameters.first().filter(|_| dice.once_in(3)) {
+            let last = entry.parameters.len() as u64 - 1;
+            let chosen = entry.parameters.get(usize::try_from(dice.between(0, last)).expect("an index"));
+            let parameter = chosen.unwrap_or(parameter);
+            write!(text, ",{}={}", parameter.name, setting(parameter, dice)).expect("a string");
+        }
+        text
+    };
+    (0..dice.between(1, 3)).map(|place| one(place, dice)).collect::<Vec<_>>().join(",")
+}
+
+/// A scenario, as options.
+#[derive(Clone, Debug, Default)]
+struct Case {
+    options: Vec<(&'static str, String)>,
+    schemes: Option<String>,
+}
+
+impl Case {
+    /// Whether the library takes it.
+    fn is_valid(&self) -> bool {
+        let mut set = Options::default();
+        let all_set = self.options.iter().all(|(key, text)| set.set(key, text).is_ok());
+        let choices = parse_choices(self.schemes.as_deref().unwrap_or("paced"));
+        all_set && choices.is_ok_and(|choices| over_restarts(choices, &set).is_ok()) && Scenario::resolve(&set).is_ok()
+    }
+
+    /// Adds an option, if all then make a scenario.
+    fn add(&mut self, key: &'static str, slow: bool, dice: &mut Dice) {
+        let Some(text) = value_of(key, slow, dice) else { return };
+        if self.options.iter().any(|(other, _)| *other == key) {
+            return;
+        }
+        self.options.push((key, text));
+        if !self.is_valid() {
+            self.options.pop();
+        }
+    }
+
+    fn drawn(dice: &mut Dice) -> Self {
+        let all: Vec<&'static str> = keys::names().collect();
+        let key = |name: &str| all.iter().copied().find(|key| *key == name).expect("a key");
+        let mut case = Self::default();
+        // What it is about, and what it is over. Where others share the path it is slower.
+        let about = dice.between(0, 9);
+        let slow = about >= 6 || dice.once_in(4);
+        case.add(key("rate"), slow, dice);
+        case.add(key("rtt"), slow, dice);
+        for name in match about {
+            0 => &["duration"][..],
+            1 => &["rounds", "size", "clients"],
+            6 | 7 => &["flows", "topology", "size", "arrivals"],
+            8 => &["flow"],
+            9 => &["probe"],
+            _ => &["size"],
+        } {
+            case.add(key(name), slow, dice);
+        }
+        if slow && about < 8 {
+            case.add(key("cross"), slow, dice);
+        }
+        case.add(key("limit"), slow, dice);
+        for _ in 0..dice.between(2, 12) {
+            let name = dice.pick(&all);
+            let is_about = ["duration", "rounds", "flows", "flow", "probe", "cross"].contains(&name);
+            if !is_about {
+                case.add(key(name), slow, dice);
+            }
+        }
+        let is_probe = case.options.iter().any(|(key, _)| *key == "probe");
+        let is_script = case.options.iter().any(|(key, _)| *key == "flow");
+        case.schemes = (!is_probe && !is_script).then(|| schemes(dice)).filter(|schemes| {
+            Self { schemes: Some(schemes.clone()), ..case.clone() }.is_valid()
+        });
+        case
+    }
+
+    /// The arguments of `race`.
+    fn arguments(&self) -> Vec<String> {
+        let mut arguments = vec!["race".to_owned()];
+        for (key, text) in &self.options {
+            arguments.push(format!("--{key}"));
+            if text != "true" {
+                arguments.push(text.clone());
+            }
+        }
+        if let Some(schemes) = &self.schemes {
+            arguments.extend(["--schemes".to_owned(), schemes.clone()]);
+        }
+        arguments.push("--json".to_owned());
+        arguments
+    }
+
+    /// The same as a scenario file.
+    fn file(&self) -> String {
+        let mut file = String::new();
+        for (key, text) in self.options.iter().filter(|(key, _)| *key != "flow") {
+            let is_bare = text == "true" || text.parse::<u64>().is_ok();
+            let quoted = if is_bare { text.clone() } else { format!("\"{text}\"") };
+            writeln!(file, "{key} = {quoted}").expect("a string");
+        }
+        if let Some(schemes) = &self.schemes {
+            writeln!(file, "schemes = \"{schemes}\"").expect("a string");
+        }
+        let flows = self.options.iter().filter(|(key, _)| *key == "flow");
+        for flow in flows.flat_map(|(_, text)| text.split(';')) {
+            file.push_str("[[flow]]\n");
+            for (key, value) in flow.split(',').filter_map(|part| part.split_once('=')) {
+                writeln!(file, "{key} = \"{value}\"").expect("a string");
+            }
+        }
+        file
+    }
+}
+
+/// Runs a command to its end.
+///
+/// # Errors
+/// It does not end by itself in time, or panics.
+fn ended(mut command: Command) -> Result<Output, String> {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs");
+    let (mut out, mut err) = (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
+    let (mut said, mut told) = (Vec::new(), Vec::new());
+    let status = thread::scope(|scope| {
+        scope.spawn(|| std::io::Read::read_to_end(&mut out, &mut said).expect("read"));
+        scope.spawn(|| std::io::Read::read_to_end(&mut err, &mut told).expect("read"));
+        let mut waited = Duration::ZERO;
+        let mut pause = Duration::from_millis(1);
+        loop {
+            if let Some(status) = child.try_wait().expect("it is ours") {
+                return Ok(status);
+            }
+            if waited > LONGEST {
+                child.kill().expect("it is ours");
+                child.wait().expect("it is ours");
+                return Err(format!("it had not ended after {} s", LONGEST.as_secs()));
+            }
+            thread::sleep(pause);
+            waited += pause;
+            pause = (pause * 2).min(Duration::from_millis(20));
+        }
+    })?;
+    let output = Output { status, stdout: said, stderr: told };
+    if output.status.code().is_none_or(|code| code > 3) || stderr(&output).contains("panicked") {
+        return Err(format!("{}: {}", output.status, stderr(&output)));
+    }
+    Ok(output)
+}
+
+/// The first number of a row that cannot be.
+fn impossible(row: &Json, case: &Case) -> Option<String> {
+    let row = row.as_object()?;
+    let number = |field: &str| row.get(field).and_then(Json::as_f64);
+    for (field, value) in row {
+        let Some(value) = value.as_f64() else { continue };
+        let may_be_negative = field.starts_with("harm") || field.starts_with("cross_lost") || field.contains("_ci95");
+        if !value.is_finite() || value < 0.0 && !may_be_negative {
+            return Some(format!("{field} is {value}"));
+        }
+        let is_share = ["loss", "su_loss", "utilisation"].iter().any(|stem| field == stem || field.starts_with(&format!("{stem}_"))) && !field.ends_with("packets") && !field.contains("ci95");
+        if is_share && value > 1.0 + 1e-9 {
+            return Some(format!("{field} is {value}"));
+        }
+    }
+    let at_most = |less: &str, more: &str| match (number(less), number(more)) {
+        (Some(one), Some(other)) if one > other * (1.0 + 1e-9) => Some(format!("{less} {one} is above {more} {other}")),
+        _ => None,
+    };
+    for (less, more) in [
+        ("packets_lost", "packets_sent"),
+        ("retransmissions", "packets_sent"),
+        ("packets_marked", "packets_sent"),
+        ("su_timeouts", "timeouts"),
+        ("overshoot_lost_packets", "packets_lost"),
+        ("queue_mean_packets", "queue_peak_packets"),
+    ] {
+        if let Some(fault) = at_most(less, more) {
+            return Some(fault);
+        }
+    }
+    let is_alone = !case.options.iter().any(|(key, _)| ["cross", "flows", "flow", "probe"].contains(key));
+    if is_alone && number("cost").is_some_and(|cost| cost < 1.0 - 1e-9) {
+        return Some(format!("nobody shares the path and the cost is {:?}", number("cost")));
+    }
+    None
+}
+
+/// What is wrong with a case; whether the program refused it.
+fn try_out(case: &Case, place: &Path) -> Result<bool, String> {
+    let race = |jobs: &str| {
+        let mut command = firstflight();
+        command.args(case.arguments()).args(["--jobs", jobs]);
+        ended(command)
+    };
+    let one = race("1")?;
+    let refused = status(&one) != 0;
+    if refused && !stderr(&one).lines().any(|line| line.starts_with("error: ")) {
+        return Err(format!("it ended with {} and no error: {}", status(&one), stderr(&one)));
+    }
+    let two = race("2")?;
+    if (one.status, &one.stdout) != (two.status, &two.stdout) {
+        return Err("two jobs say something else".to_owned());
+    }
+    let file = place.join("case.toml");
+    std::fs::write(&file, case.file()).expect("written");
+    let mut command = firstflight();
+    command.args(["run", text(&file), "--json", "--jobs", "2"]);
+    let of_file = ended(command)?;
+    if (one.status, &one.stdout) != (of_file.status, &of_file.stdout) {
+        return Err(format!("as a file it says something else: {}\n{}", stderr(&of_file), case.file()));
+    }
+    for line in String::from_utf8_lossy(&one.stdout).lines() {
+        let row: Json = serde_json::from_str(line).map_err(|error| format!("{error}: {line}"))?;
+        if let Some(fault) = impossible(&row, case) {
+            return Err(format!("{fault}: {line}"));
+        }
+    }
+    Ok(refused)
+}
+
+fn said(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+#[test]
+fn every_key_of_a_path_is_in_the_swarm() {
+    let mut dice = Dice::new(1);
+    let missing: Vec<_> = keys::names().filter(|key| value_of(key, false, &mut dice).is_none()).collect();
+    assert_eq!(missing, [""; 0], "the swarm never sets them");
+}
+
+/// Each key has a value that is taken, so that no key is in the swarm by name alone.
+#[test]
+fn every_key_of_a_path_is_drawn() {
+    let (mut dice, mut drawn) = (Dice::new(SEED), std::collections::BTreeSet::new());
+    for _ in 0..2_000 {
+        drawn.extend(Case::drawn(&mut dice).options.into_iter().map(|(key, _)| key));
+    }
+    let missing: Vec<_> = keys::names().filter(|key| !drawn.contains(key)).collect();
+    assert_eq!(missing, [""; 0], "in 2,000 cases they are in none");
+}
+
+#[test]
+fn random_scenarios_end_in_the_same_bytes_whatever_the_jobs_and_in_no_impossible_number() {
+    let (cases, seed) = (said("FIRSTFLIGHT_SWARM", CASES), said("FIRSTFLIGHT_SWARM_SEED", SEED));
+    println!("a swarm of {cases} cases with the seed {seed}");
+    let mut dice = Dice::new(seed);
+    let drawn: Vec<Case> = (0..cases).map(|_| Case::drawn(&mut dice)).collect();
+    let (next, refused, faults) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for worker in 0..2 {
+            let (drawn, next, refused, faults) = (&drawn, &next, &refused, &faults);
+            scope.spawn(move || {
+                let place = folder(&format!("swarm-{worker}"));
+                while let Some(case) = drawn.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    match try_out(case, &place) {
+                        Ok(was) => drop(refused.fetch_add(usize::from(was), Ordering::Relaxed)),
+                        Err(fault) => {
+                            let said = format!("firstflight {}\n    {fault}", case.arguments().join(" "));
+                            faults.lock().unwrap_or_else(PoisonError::into_inner).push(said);
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let faults = faults.into_inner().unwrap_or_else(PoisonError::into_inner);
+    println!("{} of {cases} were refused when they were to run", refused.load(Ordering::Relaxed));
+    assert!(faults.is_empty(), "{} of {cases} with the seed {seed}:\n{}", faults.len(), faults.join("\n"));
+    assert!(refused.into_inner() as u64 <= cases / 20, "what the library takes the program refuses");
+}
