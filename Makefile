@@ -6,7 +6,7 @@
 # schemes in Debian's kernels 6.1 and 6.12, in QEMU; baseline: instructions per ACK anew,
 # bench/instructions.csv and docs/costs.md; papers: every claim of the papers checked, and out/papers.html with their figures.
 .POSIX:
-.PHONY: demo figures test bench bench-live kernel bench-kernel kernel-parity kernel-compat baseline papers clean
+.PHONY: demo figures test bench bench-live kernel bench-kernel kernel-parity kernel-compat baseline miri papers clean
 .SILENT:
 
 demo:
@@ -60,6 +60,9 @@ kernel-compat:
 baseline:
 	bash .ci/tools
 	bash .ci/instructions baseline
+
+miri:
+	bash .ci/miri || test $$? -eq 3
 
 papers:
 	cargo build --release --locked -p firstflight-cli

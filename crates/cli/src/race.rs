@@ -3,9 +3,7 @@
 use std::num::NonZeroU32;
 
 use firstflight::registry::Registry;
-use firstflight_lab::{
-    How, LinkSlot, MakeClientTap, RunError, Slots, race, references, without_ideal,
-};
+use firstflight_lab::{How, LinkSlot, MakeClientTap, RunError, Slots, race, references, without_ideal};
 use firstflight_measure::{Recording, Row, SchemeResult};
 use firstflight_report::Rows;
 use firstflight_report::svg::figure;

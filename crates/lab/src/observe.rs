@@ -104,8 +104,9 @@ impl Observer {
         if let Some(tap) = &mut observer.tap {
             tap.surroundings(delivered(&observer.tally), observer.surroundings.longest_queue());
         }
-        let Self { mut evidence, tally, surroundings: Surroundings { start, mut queues, .. }, growth, .. } =
-            observer;
+        let Self {
+            mut evidence, tally, surroundings: Surroundings { start, mut queues, .. }, growth, ..
+        } = observer;
         evidence.su_counts = growth.counts();
         evidence.recording.first_data_at = tally.first_data_at();
         evidence.counted = Some(tally.finish());

@@ -8,8 +8,8 @@ use firstflight_scenario::words::Cross;
 use firstflight_scenario::{Goal, Scenario, SchemeChoice};
 use firstflight_sim::{Application, FlowId, FlowStats, HostName, LinkId, Recorder, Sim, Stop, Traffic};
 
-use crate::cross_flows::offered_load;
 use crate::build_network::{AnyNetwork, AnySim, RunNetwork, clients, flow_start, flows, measured};
+use crate::cross_flows::offered_load;
 use crate::error::RunError;
 use crate::meter::{LinkSlots, Meter, Metered};
 use crate::observe::{Observer, Recent, Surroundings, Watching};

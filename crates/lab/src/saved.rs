@@ -1,7 +1,7 @@
 //! The values that an earlier connection over the path saved for Careful Resume (RFC 9959 section 3.1).
 
-use firstflight::registry::Value;
 use firstflight::Bytes;
+use firstflight::registry::Value;
 use firstflight_scenario::{SAVED_RTT, SAVED_WINDOW, Scenario, SchemeChoice};
 
 use crate::error::RunError;

@@ -129,9 +129,7 @@ impl Flight {
     fn dropped(&mut self, drop: &Drop) {
         let from = self.packets.partition_point(|sent| sent.at < drop.sent_at);
         let at_once = self.packets.range_mut(from..).take_while(|sent| sent.at == drop.sent_at);
-        at_once
-            .filter(|sent| sent.offset == drop.offset)
-            .for_each(|sent| sent.is_dropped = true);
+        at_once.filter(|sent| sent.offset == drop.offset).for_each(|sent| sent.is_dropped = true);
     }
 
     /// The bytes, each counted once.
@@ -140,9 +138,10 @@ impl Flight {
         let mut arrived: Vec<(u64, u64)> =
             arrived.map(|sent| (sent.offset, sent.offset + u64::from(sent.len))).collect();
         arrived.sort_unstable();
-        let (bytes, _) = arrived.into_iter().fold((self.in_order, self.in_order), |(bytes, reached), (from, to)| {
-            (bytes + to.saturating_sub(from.max(reached)), reached.max(to))
-        });
+        let (bytes, _) =
+            arrived.into_iter().fold((self.in_order, self.in_order), |(bytes, reached), (from, to)| {
+                (bytes + to.saturating_sub(from.max(reached)), reached.max(to))
+            });
         bytes
     }
 }

@@ -406,8 +406,9 @@ fn verify(line: usize, call: &Call, result: i64, errno: Option<&str>) -> Result<
     // Two names may be one number, as EAGAIN and EWOULDBLOCK are.
     let number = match expected {
         Errno::Number(number) => *number,
-        Errno::Named(name) => named(name)
-            .ok_or_else(|| Problem::unsupported(line, format!("the error `{name}`")))?,
+        Errno::Named(name) => {
+            named(name).ok_or_else(|| Problem::unsupported(line, format!("the error `{name}`")))?
+        }
     };
     if errno.and_then(named) == Some(number) {
         return Ok(());

@@ -190,7 +190,8 @@ pub const COLUMNS: &[Column] = &[
         "s",
         "The clairvoyant ideal: one base round-trip time for the handshake, then the size in IP bytes over each \
          link of the way, at the rate that others leave when it is there (a policer's bucket besides), and the \
-         propagation to the receiver. One for all schemes: others do as in the run without the flow.",
+         propagation to the receiver. One for all schemes: others do as in the run without the flow. Undefined where they offer \
+         more than the bottleneck carries, and beside varying traffic if it takes more than four times the limit.",
     ),
     real("cost", "1", "Flow completion time over the ideal."),
     real(

@@ -53,6 +53,8 @@ pub enum PartError {
 const SWEEP: &str = "firstflight.sweep";
 const PART: &str = "firstflight.part";
 const ROWS: &str = "firstflight.rows";
+/// The column of the build that raced a row.
+const OF_BUILD: &str = "build";
 /// The mark before the digest of the file, between its columns and its footer. Readers of Parquet skip that place.
 const DIGEST: [u8; 8] = *b"FFdigest";
 /// The end of a Parquet file: 4 bytes of footer length, and 4 bytes of magic number.
@@ -65,7 +67,20 @@ const TAIL: usize = 8;
 /// Rows that do not serialise.
 pub fn to_bytes(sweep: &str, part: u64, rows: &[SweptRow]) -> Result<Vec<u8>, PartError> {
     let records: Vec<Record> = record::records(rows)?.iter().map(complete).collect();
-    let notes = [(SWEEP, sweep.to_owned()), (PART, part.to_string()), (ROWS, records.len().to_string())];
+    let label = PartLabel { sweep: sweep.to_owned(), part, rows: records.len() as u64 };
+    by_build(BUILD, &label, records)
+}
+
+/// The file of a part whose rows, complete ones, were raced by this build.
+///
+/// # Errors
+/// As [`to_bytes`].
+pub fn by_build(build: &str, label: &PartLabel, mut records: Vec<Record>) -> Result<Vec<u8>, PartError> {
+    for record in &mut records {
+        record.insert(OF_BUILD.to_owned(), build.into());
+    }
+    let PartLabel { sweep, part, rows } = label;
+    let notes = [(SWEEP, sweep.clone()), (PART, part.to_string()), (ROWS, rows.to_string())];
     let mut file = parquet::encode(&records, &notes)?;
     let footer = footer(&file).ok_or(PartError::Unlabelled("its footer"))?;
     let digest = digest(&[&file]);
@@ -113,19 +128,21 @@ pub fn from_bytes(file: Vec<u8>) -> Result<(PartLabel, Vec<Record>), PartError> 
     Ok((label, records))
 }
 
-/// The record with every column, in their order; null where the row has no such field. This build raced it.
+/// The record with every column, in their order; null where the row has no such field.
 fn complete(record: &Record) -> Record {
     let columns = SWEEP_COLUMNS.iter().chain(COLUMNS);
-    let value = |name: &str| match name {
-        "build" => BUILD.into(),
-        name => record.get(name).cloned().unwrap_or(Value::Null),
-    };
-    columns.map(|column| (column.name.to_owned(), value(column.name))).collect()
+    columns
+        .map(|column| (column.name.to_owned(), record.get(column.name).cloned().unwrap_or(Value::Null)))
+        .collect()
 }
 
 /// The builds of the program that raced these rows, each once, in order. Rows of a version that did not say it have none.
 pub fn builds(records: &[Record]) -> BTreeSet<String> {
-    records.iter().map(|record| record::text(record, "build").to_owned()).filter(|one| !one.is_empty()).collect()
+    records
+        .iter()
+        .map(|record| record::text(record, OF_BUILD).to_owned())
+        .filter(|one| !one.is_empty())
+        .collect()
 }
 
 /// FNV-1a of 64 bits (RFC 9923) over the concatenation of these pieces.

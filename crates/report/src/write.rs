@@ -215,7 +215,8 @@ impl Drop for WholeFile {
 #[cfg(unix)]
 fn is_device(path: &Path) -> bool {
     use std::os::unix::fs::FileTypeExt;
-    fs::metadata(path).is_ok_and(|found| found.file_type().is_char_device() || found.file_type().is_block_device())
+    fs::metadata(path)
+        .is_ok_and(|found| found.file_type().is_char_device() || found.file_type().is_block_device())
 }
 
 #[cfg(not(unix))]

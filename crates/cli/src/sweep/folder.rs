@@ -74,7 +74,8 @@ impl Folder {
         let new =
             write_new(&file, text.as_bytes()).map_err(|error| NoFolder::Folder(Failure::write(error)))?;
         if !new {
-            let found = read_plain_text(&file).map_err(|error| refuse(format!("cannot read {}: {error}", file.display())))?;
+            let found = read_plain_text(&file)
+                .map_err(|error| refuse(format!("cannot read {}: {error}", file.display())))?;
             let found: Map<String, Value> = serde_json::from_str(&found)
                 .map_err(|error| refuse(format!("{} is no manifest of a sweep: {error}", file.display())))?;
             if let Some(difference) = difference(&found, &manifest) {
@@ -212,7 +213,8 @@ impl Manifest {
     /// Reads the manifest of a folder.
     pub(crate) fn read(folder: &Path) -> Result<Self, String> {
         let file = folder.join(MANIFEST);
-        let text = read_plain_text(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+        let text =
+            read_plain_text(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
         let no_manifest = |why: &dyn Display| format!("{} is no manifest of a sweep: {why}", file.display());
         let manifest: Self = serde_json::from_str(&text).map_err(|error| no_manifest(&error))?;
         let &Self { paths, part, parts, draws, .. } = &manifest;

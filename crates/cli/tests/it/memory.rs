@@ -1,4 +1,5 @@
-//! What the process of `firstflight inspect` takes at most, as the system counts it: 16 MiB and 2,500 bytes a connection.
+//! What the process takes at most, as the system counts it: `firstflight inspect` 16 MiB and 2,500 bytes a connection, and a race what
+//! its window and the scorecard's intervals take, however many packets it has.
 
 use std::fs;
 use std::path::Path;
@@ -174,4 +175,26 @@ fn a_report_of_a_long_transfer_takes_no_more_than_one_of_a_short_one() {
     });
     println!("reports of 30 000 and of 300 000 packets: {peaks:?} bytes");
     assert!(peaks[1] < peaks[0] + (12 << 20), "{peaks:?} bytes");
+}
+
+/// A race of a scheme, and another of so many times its packets.
+#[test]
+fn a_long_race_takes_no_more_than_a_short_one() {
+    if !Path::new("/proc/self/status").exists() {
+        println!("skipped: only Linux counts in /proc, so nothing was measured");
+        return;
+    }
+    // Careful Resume has an earlier connection beside it. The queue drops, and the flow leaves start-up.
+    for schemes in ["slow-start", "careful-resume"] {
+        let peaks = ["1s", "5s"].map(|duration| {
+            let mut command = firstflight();
+            command.args(["race", "--rate", "2gbit", "--rtt", "20ms", "--json", "--jobs", "1"]);
+            command.args(["--duration", duration, "--schemes", schemes, "--loss", "0.001%"]);
+            peak(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the command runs"))
+        });
+        println!("{schemes} for 1 and 5 s at 2 Gbit/s: {peaks:?} bytes");
+        // A list of packets that were sent would take 16 MB more, one of deliveries 10.
+        assert!(peaks[1] < peaks[0] + (4 << 20), "{schemes}: {peaks:?} bytes");
+        assert!(peaks[1] < 60 << 20, "{schemes}: {peaks:?} bytes");
+    }
 }

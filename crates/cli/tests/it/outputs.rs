@@ -315,3 +315,21 @@ fn what_nobody_on_the_path_heeds_is_said_in_a_line_beside_the_results() {
     let hosts = ["--qs-hops", "none", "--topology", "dumbbell:hosts=2", "--flows", "3", "--json"];
     assert!(stderr(&race(&hosts)).starts_with("note: qs-hops: "), "{}", stderr(&race(&hosts)));
 }
+
+#[test]
+fn an_ideal_that_takes_longer_than_some_limits_is_not_waited_for_and_that_is_said() {
+    let race = "race --rate 13500kbit --rtt 58ms --mss 100 --queue 50p --schemes slow-start --app 10p,1s --size 10MB --limit 5s --json";
+    let row = |cross: &str| {
+        let output = run(&[&race.split(' ').collect::<Vec<_>>()[..], &["--cross", cross]].concat());
+        assert_eq!(status(&output), 0, "{}", stderr(&output));
+        let row: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("a row");
+        assert!(row["ideal_fct_s"].is_null() && row["cost"].is_null(), "{row}");
+        stderr(&output)
+    };
+    let said = row("web:30%");
+    assert!(said.contains("followed for no more than 4 times the limit, 20 s"), "{said}");
+    for cross in ["web:130%", "poisson:14mbit,10kB", "13600kbit"] {
+        let said = row(cross);
+        assert!(said.contains("other traffic offers more than the bottleneck carries"), "{cross}: {said}");
+    }
+}

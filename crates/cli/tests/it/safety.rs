@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::common::{folder, names, refused, run, status, stderr, stdout, text};
 
@@ -177,4 +178,118 @@ fn a_long_chain_of_operators_in_a_script_is_not_supported() {
     let told = "a statement of more than 512 operators in code\n";
     assert_eq!(status(&output), 2, "{}", stderr(&output));
     assert!(stdout(&output).ends_with(told), "{}", stdout(&output));
+}
+
+/// A named pipe.
+fn pipe(path: &Path) {
+    let made = Command::new("mkfifo").arg(path).status().expect("mkfifo runs");
+    assert!(made.success(), "{}", path.display());
+}
+
+/// Runs a command in a folder, with a limit: a hang fails with status 124.
+fn run_in(place: &Path, program: &Path, arguments: &[&str]) -> std::process::Output {
+    Command::new("timeout")
+        .arg("60")
+        .arg(program)
+        .args(arguments)
+        .current_dir(place)
+        .output()
+        .expect("it runs")
+}
+
+/// Whatever has the program's name, in the folder that an output goes to.
+#[test]
+fn nothing_that_is_in_a_folder_keeps_an_output_out_of_it() {
+    let program = Path::new(env!("CARGO_BIN_EXE_firstflight"));
+    let sweep = "paths = 2\npart = 1\nschemes = [\"paced\"]\n[path]\nrate = \"10mbit\"\nrtt = \"10ms\"\nsize = \"10kB\"\n";
+    for kind in ["folder", "program", "pipe"] {
+        let place = folder(&format!("named-as-we-are-{kind}"));
+        let named = place.join("firstflight");
+        match kind {
+            "folder" => std::fs::create_dir(&named).expect("a folder"),
+            "program" => drop(std::fs::copy(program, &named).expect("a copy")),
+            _ => pipe(&named),
+        }
+        // The program that runs is the one that is there.
+        let program = if kind == "program" { &named } else { program };
+        file(&place, "s.toml", sweep);
+        let race = [&RACE[..], &["--json"]].concat();
+        for output in ["--events", "--pcap", "--qlog"] {
+            let output = run_in(&place, program, &[&race[..], &[output, "a"]].concat());
+            assert_eq!((status(&output), stderr(&output)), (0, String::new()), "{kind}");
+        }
+        let output = run_in(&place, program, &["sweep", "s.toml", "--out", "b"]);
+        assert_eq!(status(&output), 0, "{kind}: {}", stderr(&output));
+        let mut left = names(&place);
+        left.retain(|name| !["firstflight", "s.toml", "a", "b"].contains(&name.as_str()));
+        assert_eq!(left, [""; 0], "{kind}");
+    }
+}
+
+#[test]
+fn a_log_in_whose_place_is_no_plain_file_is_refused_before_anything_runs() {
+    let place = folder("no-plain-log");
+    pipe(&place.join("slow-start.jsonl"));
+    let line = refused(&[&RACE[..], &["--events", text(&place)]].concat());
+    assert!(line.contains("slow-start.jsonl: it is no plain file"), "{line}");
+    std::fs::create_dir(place.join("slow-start.sqlog")).expect("a folder");
+    let line = refused(&[&RACE[..], &["--qlog", text(&place)]].concat());
+    assert!(line.contains("slow-start.sqlog: it is no plain file"), "{line}");
+}
+
+#[test]
+fn a_report_into_a_pipe_reaches_who_reads_it() {
+    let place = folder("piped-report");
+    let to = place.join("r.html");
+    pipe(&to);
+    let reader = std::thread::spawn({
+        let to = to.clone();
+        move || std::fs::read_to_string(to).expect("read")
+    });
+    let output = run(&[&RACE[..], &["--report", text(&to)]].concat());
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    assert!(reader.join().expect("it ends").contains("</html>"));
+}
+
+#[test]
+fn names_that_are_too_long_are_refused_before_anything_runs() {
+    let place = folder("long-names");
+    let label = "a".repeat(252);
+    let schemes = format!("slow-start:as={label}");
+    let race = ["race", "--rate", "10mbit", "--rtt", "20ms", "--size", "50kB", "--schemes", &schemes];
+    let inside = place.join("new");
+    for to in [&place, &inside] {
+        for option in ["--events", "--pcap", "--qlog"] {
+            let line = refused(&[&race[..], &[option, text(to)]].concat());
+            assert!(line.contains("too long") && line.contains(&label), "{option}: {line}");
+        }
+    }
+    // The logs of flows have longer names than rows.
+    let label = "a".repeat(240);
+    let schemes = format!("slow-start:as={label}");
+    let rounds = [
+        "race",
+        "--rate",
+        "10mbit",
+        "--rtt",
+        "20ms",
+        "--rounds",
+        "2",
+        "--clients",
+        "2",
+        "--schemes",
+        &schemes,
+    ];
+    let line = refused(&[&rounds[..], &["--events", text(&place)]].concat());
+    assert!(line.contains("too long"), "{line}");
+    let long = place.join("b".repeat(300));
+    for option in ["--events", "--report", "--parquet", "--series"] {
+        let line = refused(&[&RACE[..], &[option, text(&long)]].concat());
+        assert!(line.contains("too long"), "{option}: {line}");
+    }
+    // The longest name that a file can have is one.
+    let longest = place.join("c".repeat(255));
+    let output = run(&[&RACE[..], &["--parquet", text(&longest)]].concat());
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    assert_eq!(names(&place), ["c".repeat(255)]);
 }

@@ -43,7 +43,8 @@ impl Dice {
 
     /// Two digits times a power of ten between these, each power as likely.
     fn logarithmic(&mut self, least: u32, most: u32) -> u64 {
-        self.between(10, 99) * 10_u64.pow(u32::try_from(self.between(least.into(), most.into())).expect("small"))
+        self.between(10, 99)
+            * 10_u64.pow(u32::try_from(self.between(least.into(), most.into())).expect("small"))
     }
 
     fn pick<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
@@ -68,16 +69,29 @@ fn value_of(key: &str, slow: bool, dice: &mut Dice) -> Option<String> {
         "rtt" if slow => format!("{}us", dice.logarithmic(1, 3)),
         "rtt" => format!("{}us", dice.logarithmic(0, 4)),
         "queue" => {
-            let limit = if dice.once_in(2) { packets(dice, 200) } else { format!("{}bdp", dice.pick(&["0.1", "1", "4"])) };
+            let limit = if dice.once_in(2) {
+                packets(dice, 200)
+            } else {
+                format!("{}bdp", dice.pick(&["0.1", "1", "4"]))
+            };
             let kind = dice.pick(&["", "", "codel:", "fq-codel:", "pie:"]);
             let ecn = if !kind.is_empty() && dice.once_in(2) { ",ecn" } else { "" };
-            if dice.once_in(6) { format!("red:{}p", dice.between(10, 200)) } else { format!("{kind}{limit}{ecn}") }
+            if dice.once_in(6) {
+                format!("red:{}p", dice.between(10, 200))
+            } else {
+                format!("{kind}{limit}{ecn}")
+            }
         }
         "cross" => {
             let traffic = match dice.between(0, 6) {
                 0 => format!("{}kbit", dice.between(10, 900)),
                 1 => format!("tcp:{}", dice.between(1, 3)),
-                2 => format!("onoff:{}kbit,{}ms,{}ms", dice.between(100, 2_000), dice.between(100, 900), dice.between(100, 900)),
+                2 => format!(
+                    "onoff:{}kbit,{}ms,{}ms",
+                    dice.between(100, 2_000),
+                    dice.between(100, 900),
+                    dice.between(100, 900)
+                ),
                 3 => format!("poisson:{},{}kB", dice.between(1, 8), dice.between(1, 10)),
                 4 => format!("poisson:{}kbit,10kB,pareto=1.5", dice.between(50, 900)),
                 5 => format!("users:{},{}kB", dice.between(1, 4), dice.between(1, 9)),
@@ -108,21 +122,49 @@ fn value_of(key: &str, slow: bool, dice: &mut Dice) -> Option<String> {
         "duration" => format!("{}ms", dice.between(10, 1_500)),
         "limit" => word(dice, &["500ms", "3s", "10s"]),
         "access-rate" | "receiver-access-rate" | "reverse-rate" => format!("{}bit", dice.logarithmic(4, 8)),
-        "reverse-queue" => if dice.once_in(3) { "none".to_owned() } else { packets(dice, 100) },
+        "reverse-queue" => {
+            if dice.once_in(3) {
+                "none".to_owned()
+            } else {
+                packets(dice, 100)
+            }
+        }
         "reverse-rtt-share" => format!("{}%", dice.between(0, 100)),
         "loss" | "ack-loss" => share(dice),
         "jitter" | "cpu-packet" | "cpu-segment" => time(dice, 0, 2),
         "policer" => format!("{}bit,{}kB", dice.logarithmic(4, 7), dice.between(20, 300)),
         "rate-trace" => format!("0s=5mbit,{}ms={}mbit,2s=1mbit", dice.between(10, 900), dice.between(0, 20)),
-        "ack-aggregation" => if dice.once_in(2) { time(dice, 2, 3) } else { dice.between(2, 40).to_string() },
+        "ack-aggregation" => {
+            if dice.once_in(2) {
+                time(dice, 2, 3)
+            } else {
+                dice.between(2, 40).to_string()
+            }
+        }
         "qs-hops" => word(dice, &["all", "none", "1", "2"]),
-        "qs-router" => word(dice, &["threshold=95%", "interval=100ms", "estimator=ewma,weight=10%", "slots=10,ring=oldest"]),
+        "qs-router" => word(
+            dice,
+            &["threshold=95%", "interval=100ms", "estimator=ewma,weight=10%", "slots=10,ring=oldest"],
+        ),
         "qs-access" => word(dice, &["capacity", "all"]),
-        "topology" => word(dice, &["single", "parking-lot:hops=3", "parking-lot:hops=2,cross=through", "dumbbell:hosts=6", "parking-lot:hops=3,hosts=4"]),
+        "topology" => word(
+            dice,
+            &[
+                "single",
+                "parking-lot:hops=3",
+                "parking-lot:hops=2,cross=through",
+                "dumbbell:hosts=6",
+                "parking-lot:hops=3,hosts=4",
+            ],
+        ),
         "probe" => word(dice, &["bracket", "paper", "program", "gap:1ms,packets=20,repeats=2"]),
         "avoidance" => dice.pick(&registry::laws().iter().map(|law| law.name).collect::<Vec<_>>()).to_owned(),
-        "restart" => dice.pick(&registry::restarts().iter().map(|entry| entry.name).collect::<Vec<_>>()).to_owned(),
-        "recovery" => word(dice, &["rack", "sack", "newreno", "newreno-steady", "reno", "vegas", "ns2-sack1"]),
+        "restart" => {
+            dice.pick(&registry::restarts().iter().map(|entry| entry.name).collect::<Vec<_>>()).to_owned()
+        }
+        "recovery" => {
+            word(dice, &["rack", "sack", "newreno", "newreno-steady", "reno", "vegas", "ns2-sack1"])
+        }
         "stack" => word(dice, &["rfc", "linux"]),
         "app-limited-growth" => word(dice, &["stack", "rfc7661", "linux", "ns2", "ns2-vegas"]),
         "limited-transmit" => word(dice, &["rfc3042", "ns2"]),
@@ -155,9 +197,15 @@ fn setting(parameter: &Parameter, dice: &mut Dice) -> String {
         }
     };
     match parameter.kind {
-        Kind::Count { least, most } | Kind::CountOr { least, most, .. } => Value::Count(between(least, most)).to_string(),
-        Kind::Span { least, most } => Value::Span(Span::from_nanos(between(least.nanos(), most.nanos()))).to_string(),
-        Kind::Rate { least, most } => Value::Rate(Rate::from_bps(between(least.bps(), most.bps()))).to_string(),
+        Kind::Count { least, most } | Kind::CountOr { least, most, .. } => {
+            Value::Count(between(least, most)).to_string()
+        }
+        Kind::Span { least, most } => {
+            Value::Span(Span::from_nanos(between(least.nanos(), most.nanos()))).to_string()
+        }
+        Kind::Rate { least, most } => {
+            Value::Rate(Rate::from_bps(between(least.bps(), most.bps()))).to_string()
+        }
         Kind::Bytes { least, most } => Value::Bytes(Bytes::new(between(least.get(), most.get()))).to_string(),
         Kind::Fraction { least_ppm, most_ppm } => {
             let ppm = u32::try_from(between(least_ppm.into(), most_ppm.into())).expect("a fraction");
@@ -197,7 +245,9 @@ impl Case {
         let mut set = Options::default();
         let all_set = self.options.iter().all(|(key, text)| set.set(key, text).is_ok());
         let choices = parse_choices(self.schemes.as_deref().unwrap_or("paced"));
-        all_set && choices.is_ok_and(|choices| over_restarts(choices, &set).is_ok()) && Scenario::resolve(&set).is_ok()
+        all_set
+            && choices.is_ok_and(|choices| over_restarts(choices, &set).is_ok())
+            && Scenario::resolve(&set).is_ok()
     }
 
     /// Adds an option, if all then make a scenario.
@@ -244,9 +294,9 @@ impl Case {
         }
         let is_probe = case.options.iter().any(|(key, _)| *key == "probe");
         let is_script = case.options.iter().any(|(key, _)| *key == "flow");
-        case.schemes = (!is_probe && !is_script).then(|| schemes(dice)).filter(|schemes| {
-            Self { schemes: Some(schemes.clone()), ..case.clone() }.is_valid()
-        });
+        case.schemes = (!is_probe && !is_script)
+            .then(|| schemes(dice))
+            .filter(|schemes| Self { schemes: Some(schemes.clone()), ..case.clone() }.is_valid());
         case
     }
 
@@ -328,17 +378,24 @@ fn impossible(row: &Json, case: &Case) -> Option<String> {
     let number = |field: &str| row.get(field).and_then(Json::as_f64);
     for (field, value) in row {
         let Some(value) = value.as_f64() else { continue };
-        let may_be_negative = field.starts_with("harm") || field.starts_with("cross_lost") || field.contains("_ci95");
+        let may_be_negative =
+            field.starts_with("harm") || field.starts_with("cross_lost") || field.contains("_ci95");
         if !value.is_finite() || value < 0.0 && !may_be_negative {
             return Some(format!("{field} is {value}"));
         }
-        let is_share = ["loss", "su_loss", "utilisation"].iter().any(|stem| field == stem || field.starts_with(&format!("{stem}_"))) && !field.ends_with("packets") && !field.contains("ci95");
+        let is_share = ["loss", "su_loss", "utilisation"]
+            .iter()
+            .any(|stem| field == stem || field.starts_with(&format!("{stem}_")))
+            && !field.ends_with("packets")
+            && !field.contains("ci95");
         if is_share && value > 1.0 + 1e-9 {
             return Some(format!("{field} is {value}"));
         }
     }
     let at_most = |less: &str, more: &str| match (number(less), number(more)) {
-        (Some(one), Some(other)) if one > other * (1.0 + 1e-9) => Some(format!("{less} {one} is above {more} {other}")),
+        (Some(one), Some(other)) if one > other * (1.0 + 1e-9) => {
+            Some(format!("{less} {one} is above {more} {other}"))
+        }
         _ => None,
     };
     for (less, more) in [

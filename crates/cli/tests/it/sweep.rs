@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use firstflight_report::part;
+
 use crate::common::{firstflight, folder, names, refused, run, status, stderr, stdout, text};
 
 const SWEEP: &str = "paths = 30\nseed = 3\npart = 4\ngive-up = 20\nschemes = [\"slow-start\", \"paced\"]\n[path]\n\
@@ -556,4 +558,52 @@ fn a_score_of_a_sweep_without_give_up_says_that_runs_are_given_up_at_a_limit_wha
         page.contains("at its path's limit, whatever its ideal".replace('\'', "&#x27;").as_str()),
         "{page}"
     );
+}
+
+#[test]
+fn what_is_no_plain_file_in_the_place_of_a_part_is_refused_and_not_waited_for() {
+    let (file, out) = place("no-plain-part", SWEEP);
+    assert_eq!(status(&sweep(&file, &out, &[])), 0);
+    let limited = |arguments: &[&str]| {
+        let program = env!("CARGO_BIN_EXE_firstflight");
+        Command::new("timeout").arg("60").arg(program).args(arguments).output().expect("it runs")
+    };
+    for name in ["part-000003.parquet", "sweep.json"] {
+        let (at, kept) = (out.join(name), out.join("kept"));
+        std::fs::rename(&at, &kept).expect("renamed");
+        assert!(Command::new("mkfifo").arg(&at).status().expect("mkfifo runs").success());
+        for arguments in [vec!["sweep", text(&file), "--out", text(&out)], vec!["score", text(&out)]] {
+            let output = limited(&arguments);
+            let said = stderr(&output);
+            assert_eq!((status(&output), said.lines().next().is_some()), (2, true), "{arguments:?}: {said}");
+            assert!(said.contains(name) && said.contains("it is no plain file"), "{arguments:?}: {said}");
+        }
+        std::fs::remove_file(&at).expect("removed");
+        std::fs::rename(&kept, &at).expect("renamed");
+    }
+}
+
+#[test]
+fn rows_and_manifest_say_the_build_and_a_mixture_of_builds_is_said() {
+    let (file, out) = place("builds", SWEEP);
+    let clean = sweep(&file, &out, &[]);
+    assert_eq!((status(&clean), stderr(&clean)), (0, String::new()));
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(out.join("sweep.json")).expect("a file")).expect("JSON");
+    assert_eq!(manifest["build"], firstflight_lab::BUILD);
+    assert_eq!(firstflight_lab::BUILD.len(), 16);
+    let part = out.join("part-000002.parquet");
+    let (label, records) = part::from_bytes(std::fs::read(&part).expect("a file")).expect("a part");
+    assert!(records.iter().all(|record| record["build"] == firstflight_lab::BUILD));
+    let scored = run(&["score", text(&out)]);
+    assert_eq!((status(&scored), stderr(&scored)), (0, String::new()));
+    // The same part by another program.
+    let bytes = part::by_build("0123456789abcdef", &label, records).expect("a part");
+    std::fs::write(&part, bytes).expect("written");
+    let again = sweep(&file, &out, &[]);
+    assert_eq!(status(&again), 0);
+    assert!(stderr(&again).contains("were raced by build 0123456789abcdef"), "{}", stderr(&again));
+    let scored = run(&["score", text(&out)]);
+    assert_eq!(status(&scored), 0);
+    assert!(stderr(&scored).contains("the rows are of several programs"), "{}", stderr(&scored));
 }

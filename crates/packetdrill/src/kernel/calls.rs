@@ -320,13 +320,14 @@ impl Arguments<'_> {
 
     /// Whether the argument is NULL, or a vector or a message whose first buffer with any bytes is.
     pub(super) fn has_null_buffer(&self, index: usize) -> bool {
-        let is_null = |expression: &Expression| {
-            matches!(expression, Expression::Word(word) if word == "NULL")
-        };
+        let is_null =
+            |expression: &Expression| matches!(expression, Expression::Word(word) if word == "NULL");
         let vector = |list: &Expression| {
             let Expression::List(list) = list else { return false };
             let holds = |one: &&Expression| match one {
-                Expression::Struct(members) => members.get(1).is_none_or(|(_, size)| *size != Expression::Integer(0)),
+                Expression::Struct(members) => {
+                    members.get(1).is_none_or(|(_, size)| *size != Expression::Integer(0))
+                }
                 _ => false,
             };
             let first = list.iter().find(holds);
