@@ -289,6 +289,8 @@ pub(crate) fn count<W: Recorder>(
             None => now,
         };
         if done.min(latest) <= now {
+            // Who comes later is not known, so that a stream which is not done by now says nothing.
+            let ideal = if done > now { Vec::new() } else { ideal };
             return Ok(Without { totals, ideal: Some(ideal) });
         }
         advance(&mut sim, done.min(latest), interrupted)?;

@@ -62,7 +62,7 @@ fn value_of(key: &str, slow: bool, dice: &mut Dice) -> Option<String> {
     let word = |dice: &mut Dice, words: &[&str]| dice.pick(words).to_owned();
     let time = |dice: &mut Dice, least: u32, most: u32| format!("{}us", dice.logarithmic(least, most));
     let packets = |dice: &mut Dice, most| format!("{}p", dice.between(1, most));
-    let share = |dice: &mut Dice| format!("{}%", dice.logarithmic(0, 1) as f64 / 100.0);
+    let share = |dice: &mut Dice| dice.pick(&["0", "0.1%", "0.5%", "2%", "9.5%"]).to_owned();
     Some(match key {
         "rate" if slow => format!("{}bit", dice.logarithmic(4, 5) * 10),
         "rate" => format!("{}bit", dice.logarithmic(3, 7)),
@@ -294,9 +294,11 @@ impl Case {
         }
         let is_probe = case.options.iter().any(|(key, _)| *key == "probe");
         let is_script = case.options.iter().any(|(key, _)| *key == "flow");
-        case.schemes = (!is_probe && !is_script)
-            .then(|| schemes(dice))
-            .filter(|schemes| Self { schemes: Some(schemes.clone()), ..case.clone() }.is_valid());
+        if !is_probe && !is_script {
+            let drawn = Self { schemes: Some(schemes(dice)), ..case.clone() };
+            let plain = Self { schemes: Some("slow-start".to_owned()), ..case };
+            case = if drawn.is_valid() { drawn } else { plain };
+        }
         case
     }
 
