@@ -201,7 +201,7 @@ fn run_in(place: &Path, program: &Path, arguments: &[&str]) -> std::process::Out
 #[test]
 fn nothing_that_is_in_a_folder_keeps_an_output_out_of_it() {
     let program = Path::new(env!("CARGO_BIN_EXE_firstflight"));
-    let sweep = "paths = 2\npart = 1\nschemes = [\"paced\"]\n[path]\nrate = \"10mbit\"\nrtt = \"10ms\"\nsize = \"10kB\"\n";
+    let sweep = "paths = 2\npart = 1\nschemes = [\"paced\"]\n[path]\nrate = { log-uniform = [\"5mbit\", \"9mbit\"] }\nrtt = \"10ms\"\nsize = \"10kB\"\n";
     for kind in ["folder", "program", "pipe"] {
         let place = folder(&format!("named-as-we-are-{kind}"));
         let named = place.join("firstflight");

@@ -246,6 +246,7 @@ impl Case {
         let all_set = self.options.iter().all(|(key, text)| set.set(key, text).is_ok());
         let choices = parse_choices(self.schemes.as_deref().unwrap_or("paced"));
         all_set
+            && set.not_of_trains().is_none()
             && choices.is_ok_and(|choices| over_restarts(choices, &set).is_ok())
             && Scenario::resolve(&set).is_ok()
     }
@@ -271,10 +272,21 @@ impl Case {
         let slow = about >= 6 || dice.once_in(4);
         case.add(key("rate"), slow, dice);
         case.add(key("rtt"), slow, dice);
+        if let 6 | 7 = about {
+            // Neither is possible by itself.
+            let topology = dice.pick(&[
+                "dumbbell:hosts=6",
+                "parking-lot:hops=3,hosts=4",
+                "dumbbell:hosts=2,ways=onward",
+            ]);
+            case.options.push((key("topology"), topology.to_owned()));
+            case.options.push((key("flows"), dice.between(2, 12).to_string()));
+            assert!(case.is_valid(), "{case:?}");
+        }
         for name in match about {
             0 => &["duration"][..],
             1 => &["rounds", "size", "clients"],
-            6 | 7 => &["flows", "topology", "size", "arrivals"],
+            6 | 7 => &["size", "arrivals"],
             8 => &["flow"],
             9 => &["probe"],
             _ => &["size"],
