@@ -281,6 +281,8 @@ impl Case {
             ]);
             case.options.push((key("topology"), topology.to_owned()));
             case.options.push((key("flows"), dice.between(2, 12).to_string()));
+            // Longer than any warm-up.
+            case.options.push((key("limit"), "20s".to_owned()));
             assert!(case.is_valid(), "{case:?}");
         }
         for name in match about {
@@ -392,8 +394,11 @@ fn impossible(row: &Json, case: &Case) -> Option<String> {
     let number = |field: &str| row.get(field).and_then(Json::as_f64);
     for (field, value) in row {
         let Some(value) = value.as_f64() else { continue };
-        let may_be_negative =
-            field.starts_with("harm") || field.starts_with("cross_lost") || field.contains("_ci95");
+        let may_be_negative = field.starts_with("harm")
+            || field.starts_with("cross_lost")
+            || field.contains("_ci95")
+            || field.ends_with("_error")
+            || field == "gap_difference_s";
         if !value.is_finite() || value < 0.0 && !may_be_negative {
             return Some(format!("{field} is {value}"));
         }
