@@ -51,12 +51,11 @@ fn mean_bits(scenario: &Scenario, content: Content) -> f64 {
 #[expect(clippy::cast_precision_loss, reason = "rates and sizes are far below 2^53")]
 pub(crate) fn offered_load(scenario: &Scenario) -> f64 {
     let mean = |entry: Beside| match entry.cross {
-        Cross::Cbr(rate) => rate.bps() as f64,
+        Cross::Cbr(rate) | Cross::Poisson { often: Often::Load(rate), .. } => rate.bps() as f64,
         Cross::OnOff { rate, on, off, .. } => {
             let (on, off) = (on.nanos() as f64, off.nanos() as f64);
             rate.bps() as f64 * on / (on + off)
         }
-        Cross::Poisson { often: Often::Load(rate), .. } => rate.bps() as f64,
         Cross::Poisson { often: Often::PerSecond(number), size, sizes } => {
             let size = size.in_bytes(u64::from(scenario.mss));
             let content = size.map(|size| Content::Transfer(sizes.around(size)));

@@ -333,7 +333,8 @@ impl Recorder for Observer {
         let (at, sent_at) = (at.nanos(), packet.sent_at.nanos());
         let by_queue = cause != DropCause::Random;
         let drop = Drop { at, sent_at, offset, len, by_queue };
-        self.tally.dropped(&drop, &self.evidence.exits, &self.evidence.recoveries);
+        let exit = self.evidence.exits.first().map(|exit| exit.at);
+        self.tally.dropped(&drop, exit, &self.evidence.recoveries);
         if let Some(recent) = &mut self.recent {
             recent.dropped(sent_at, len);
         }

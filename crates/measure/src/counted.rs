@@ -6,7 +6,6 @@
 
 use std::collections::VecDeque;
 
-use crate::evidence::ExitSeen;
 use crate::recording::Drop;
 
 /// What [`crate::metrics`] and [`crate::scorecard`] need of a flow's packets, as numbers.
@@ -175,8 +174,9 @@ impl Tally {
         self.flight.packets.push_back(Sent { at, offset, len, is_dropped: false });
     }
 
-    /// The network dropped a packet of the flow. `exits` and `recoveries` are those of the evidence so far.
-    pub fn dropped(&mut self, drop: &Drop, exits: &[ExitSeen], recoveries: &[(u64, Option<u64>)]) {
+    /// The network dropped a packet of the flow. `exit` is when the first exit was that stands, and `recoveries` are the loss episodes
+    /// of the evidence so far.
+    pub fn dropped(&mut self, drop: &Drop, exit: Option<u64>, recoveries: &[(u64, Option<u64>)]) {
         if drop.len == 0 {
             return;
         }
@@ -189,18 +189,18 @@ impl Tally {
         }
         if drop.by_queue {
             self.by_queue += 1;
-            self.counted.overshoot += u64::from(self.is_overshoot(drop.sent_at, exits, recoveries));
+            self.counted.overshoot += u64::from(self.is_overshoot(drop.sent_at, exit, recoveries));
         }
     }
 
     /// Whether a packet that is dropped now, and left at `sent_at`, is of the first exit's overshoot. An exit that is still to
     /// come is later than the packet.
-    fn is_overshoot(&self, sent_at: u64, exits: &[ExitSeen], recoveries: &[(u64, Option<u64>)]) -> bool {
-        let Some(exit) = exits.first() else { return true };
-        let after = exit.at.saturating_add(self.base_rtt);
+    fn is_overshoot(&self, sent_at: u64, exit: Option<u64>, recoveries: &[(u64, Option<u64>)]) -> bool {
+        let Some(exit) = exit else { return true };
+        let after = exit.saturating_add(self.base_rtt);
         // Beyond `after` no other episode becomes the exit's own, and one under way ends no earlier than now.
         let of_own = |(from, to): &(u64, Option<u64>)| {
-            self.is_soon_after(*from, exit.at) && to.is_none_or(|to| to >= exit.at && sent_at <= to)
+            self.is_soon_after(*from, exit) && to.is_none_or(|to| to >= exit && sent_at <= to)
         };
         sent_at <= after || recoveries.iter().any(of_own)
     }
@@ -269,7 +269,9 @@ impl Tally {
         let early = std::mem::take(&mut self.early);
         let Some((from, length)) = self.first_data_at.zip(length) else { return };
         let mut intervals = Intervals { from, length, steps: Vec::new() };
-        early.into_iter().for_each(|(at, bytes)| intervals.delivered(at, bytes));
+        for (at, bytes) in early {
+            intervals.delivered(at, bytes);
+        }
         self.counted.intervals = Some(intervals);
     }
 
@@ -314,7 +316,7 @@ mod tests {
         tally.su_goes_on();
         tally.sent(100, 1_000, 10, false);
         tally.sent(101, 1_010, 10, false);
-        tally.dropped(&dropped(100, 1_000), &[], &[]);
+        tally.dropped(&dropped(100, 1_000), None, &[]);
         tally.su_ended(101);
         // What leaves at the end itself is no part of it.
         let su = tally.finish().su.expect("it ended");
@@ -325,8 +327,8 @@ mod tests {
     fn a_packet_of_su_time_that_is_dropped_after_it_is_of_su_time() {
         let mut tally = steady(100);
         tally.su_ended(99);
-        tally.dropped(&dropped(98, 980), &[], &[]);
-        tally.dropped(&dropped(99, 990), &[], &[]);
+        tally.dropped(&dropped(98, 980), None, &[]);
+        tally.dropped(&dropped(99, 990), None, &[]);
         // The byte that was lost comes again after su-time.
         tally.sent(150, 980, 10, true);
         let counted = tally.finish();

@@ -328,7 +328,7 @@ fn an_ideal_that_takes_longer_than_some_limits_is_not_waited_for_and_that_is_sai
     };
     let said = row("web:30%");
     assert!(said.contains("followed for no more than 4 times the limit, 20 s"), "{said}");
-    for cross in ["web:130%", "poisson:14mbit,10kB", "13600kbit"] {
+    for cross in ["web:90%;2mbit", "poisson:14mbit,10kB", "13600kbit"] {
         let said = row(cross);
         assert!(said.contains("other traffic offers more than the bottleneck carries"), "{cross}: {said}");
     }
