@@ -5,7 +5,9 @@ mod recent;
 mod surroundings;
 
 use firstflight::{Bytes, Note, Phase, Rate, Sent, Span, Tag, Time, TraceRecord};
-use firstflight_measure::{Drop, Evidence, ExitSeen, Inside, Recording, Send, Tally, Tap, mark};
+use firstflight_measure::{
+    Drop, Evidence, ExitSeen, Inside, Recording, Send, Tally, Tap, early_instants, mark,
+};
 use firstflight_scenario::quantity::humane_rate;
 use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder};
 use firstflight_tcp::{Flags, Happening, Role, Segment, Snapshot, Transmit};
@@ -82,7 +84,7 @@ impl Observer {
             full,
             hears: full || tap.is_some() || recent.is_some(),
             evidence: Evidence { recording, ..Evidence::default() },
-            tally: Tally::new(base_rtt.nanos()),
+            tally: Tally::new(base_rtt.nanos(), early_instants(surroundings.start, base_rtt.nanos())),
             recent,
             rtt_samples: 0,
             sequences: [Sequence::default(); 2],

@@ -8,6 +8,9 @@ use std::collections::VecDeque;
 
 use crate::recording::Drop;
 
+/// How many early instants deliveries are counted by.
+pub(crate) const EARLY: usize = 3;
+
 /// What [`crate::metrics`] and [`crate::scorecard`] need of a flow's packets, as numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
@@ -19,8 +22,12 @@ pub struct Counted {
     pub lost: u64,
     /// Data packets that a queue or a policer dropped, as [`crate::scorecard::overshoot_lost_packets`] counts them.
     pub overshoot: u64,
+    /// Data packets that a queue or a policer dropped.
+    pub queue_lost: u64,
     /// Payload bytes in order at the receiver at the end of the flow's life.
     pub delivered: u64,
+    /// The same by the instants of [`Tally::new`].
+    pub early: [u64; EARLY],
     /// The counts of su-time, if su-time ended.
     pub su: Option<SuCounted>,
     /// Deliveries by intervals, if the intervals are known and anything is available.
@@ -75,8 +82,8 @@ impl Intervals {
 pub struct Tally {
     base_rtt: u64,
     counted: Counted,
-    /// Data packets that a queue or a policer dropped.
-    by_queue: u64,
+    /// By when early deliveries count, in order.
+    early_by: [u64; EARLY],
     /// When the first data packet left.
     first_data_at: Option<u64>,
     /// What left at the newest instant at which anything did.
@@ -156,9 +163,10 @@ struct SuTime {
 }
 
 impl Tally {
-    /// The counts of a flow that has not begun, over a path of this base round-trip time in nanoseconds.
-    pub fn new(base_rtt: u64) -> Self {
-        Self { base_rtt, ..Self::default() }
+    /// The counts of a flow that has not begun, over a path of this base round-trip time in nanoseconds. Early deliveries count by
+    /// the instants `early_by`, which are in order.
+    pub fn new(base_rtt: u64, early_by: [u64; EARLY]) -> Self {
+        Self { base_rtt, early_by, ..Self::default() }
     }
 
     /// A data packet left.
@@ -188,7 +196,7 @@ impl Tally {
             su.flight.dropped(drop);
         }
         if drop.by_queue {
-            self.by_queue += 1;
+            self.counted.queue_lost += 1;
             self.counted.overshoot += u64::from(self.is_overshoot(drop.sent_at, exit, recoveries));
         }
     }
@@ -212,7 +220,7 @@ impl Tally {
 
     /// Every exit was undone: what a queue dropped so far left before whatever exit is to come.
     pub fn exits_undone(&mut self) {
-        self.counted.overshoot = self.by_queue;
+        self.counted.overshoot = self.counted.queue_lost;
     }
 
     /// Su-time ended at `at`, which is now.
@@ -239,6 +247,13 @@ impl Tally {
     #[inline]
     pub fn delivered(&mut self, at: u64, bytes: u64) {
         self.delivered = (at, bytes);
+        if at <= self.early_by[EARLY - 1] {
+            for (by, early) in self.early_by.iter().zip(&mut self.counted.early) {
+                if at <= *by {
+                    *early = bytes;
+                }
+            }
+        }
         self.flight.delivered(bytes);
         match &mut self.counted.intervals {
             Some(intervals) => intervals.delivered(at, bytes),
@@ -292,7 +307,7 @@ mod tests {
 
     /// A flow that sends ten bytes a nanosecond, of which the receiver has all but the newest hundred, of so many packets.
     fn steady(packets: u64) -> Tally {
-        let mut tally = Tally::new(50);
+        let mut tally = Tally::new(50, [0; EARLY]);
         tally.intervals(None);
         for packet in 0..packets {
             tally.sent(packet, packet * 10, 10, false);
@@ -337,9 +352,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_delivered_by_an_early_instant_counts_with_the_instant_itself() {
+        let mut tally = Tally::new(10, [300, 400, 600]);
+        for (at, bytes) in [(300, 10), (301, 20), (400, 30), (600, 40), (601, 50)] {
+            tally.delivered(at, bytes);
+        }
+        assert_eq!(tally.finish().early, [10, 30, 40]);
+    }
+
+    #[test]
     fn intervals_that_become_known_late_have_what_was_delivered_before() {
         let deliver = |known_at: u64| {
-            let mut tally = Tally::new(10);
+            let mut tally = Tally::new(10, [0; EARLY]);
             tally.sent(100, 0, 10, false);
             for step in 1..=60 {
                 if step == known_at {

@@ -1,11 +1,12 @@
 //! What a run has delivered after a few round trips, whatever law governs later, and what of its loss queues did.
 
 use crate::arithmetic::count;
+use crate::counted::{Counted, EARLY};
 use crate::evidence::Evidence;
 use crate::metrics::delivered_at;
 
 /// The round trips after which a sweep counts what was delivered.
-pub const EARLY_ROUND_TRIPS: [u64; 3] = [2, 3, 5];
+pub const EARLY_ROUND_TRIPS: [u64; EARLY] = [2, 3, 5];
 
 /// The early part of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,8 +23,17 @@ pub(crate) fn after_handshake(syn_at: u64, base_rtt: u64, round_trips: u64) -> u
     syn_at.saturating_add(base_rtt.saturating_mul(round_trips + 1))
 }
 
+/// The instants by which what was delivered counts, of a flow whose SYN leaves at `syn_at`, over a path of this base round-trip
+/// time, in nanoseconds.
+pub fn early_instants(syn_at: u64, base_rtt: u64) -> [u64; EARLY_ROUND_TRIPS.len()] {
+    EARLY_ROUND_TRIPS.map(|trips| after_handshake(syn_at, base_rtt, trips))
+}
+
 /// The early part of a run over a path of this base round-trip time.
 pub(crate) fn early(evidence: &Evidence, base_rtt: u64) -> Early {
+    if let Some(Counted { early, queue_lost, .. }) = &evidence.counted {
+        return Early { delivered: *early, queue_lost: *queue_lost };
+    }
     let recording = &evidence.recording;
     let by = |trips| delivered_at(evidence, after_handshake(recording.syn_at, base_rtt, trips));
     let by_queue = recording.drops.iter().filter(|drop| drop.by_queue && drop.len > 0);

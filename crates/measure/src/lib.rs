@@ -40,7 +40,7 @@ mod windows;
 
 pub use counted::{Counted, Intervals, SuCounted, Tally};
 pub use cpu::CpuFields;
-pub use early::{EARLY_ROUND_TRIPS, Early};
+pub use early::{EARLY_ROUND_TRIPS, Early, early_instants};
 pub use evidence::{Evidence, ExitSeen, RouterAnswers, SuCounts};
 pub use ideal::{IdealKind, IdealSender, Policer};
 pub use inside::{Inside, mark};

@@ -132,6 +132,8 @@ fn value_of(key: &str, slow: bool, dice: &mut Dice) -> Option<String> {
         "reverse-rtt-share" => format!("{}%", dice.between(0, 100)),
         "loss" | "ack-loss" => share(dice),
         "jitter" | "cpu-packet" | "cpu-segment" => time(dice, 0, 2),
+        "reverse-jitter" | "pacing-timer" => time(dice, 1, 3),
+        "gso" => format!("{}B", dice.between(1, 65_536)),
         "policer" => format!("{}bit,{}kB", dice.logarithmic(4, 7), dice.between(20, 300)),
         "rate-trace" => format!("0s=5mbit,{}ms={}mbit,2s=1mbit", dice.between(10, 900), dice.between(0, 20)),
         "ack-aggregation" => {
