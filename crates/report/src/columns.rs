@@ -360,7 +360,10 @@ pub const SWEEP_COLUMNS: &[Column] = &[
         "packets",
         "The flow's data packets that a queue or a policer dropped: the lost ones less those of random loss.",
     ),
-    text("build", "The build of the program that raced the path: a digest of its sources and of its libraries' versions."),
+    text(
+        "build",
+        "The build of the program that raced the path: a digest of its sources and of its libraries' versions.",
+    ),
 ];
 
 /// The fields that several runs add to a row, before its seed and after its `exit_cause`.
