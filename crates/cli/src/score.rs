@@ -24,12 +24,7 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
         let inputs: Vec<_> = files.iter().map(|path| Input { what: "file of the sweep", path }).collect();
         check_file("--report", path, &inputs, arguments)?;
     }
-    let filter = match &command.of {
-        Some(text) => Some(Filter::parse(text).map_err(|error| {
-            Failure::usage(format!("--where: {error}")).at(Place::argument(arguments, text))
-        })?),
-        None => None,
-    };
+    let filter = filter(command, arguments)?;
     let manifest = Manifest::read(folder).map_err(|error| Failure::usage(error).at(place()))?;
     let names = manifest.names(registry).map_err(|error| Failure::usage(error).at(place()))?;
     let mut rows = Vec::new();
@@ -119,6 +114,13 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
     write_whole(path, page.as_bytes()).map_err(Failure::write)?;
     output::say_written(path);
     Ok(())
+}
+
+/// What `--where` says.
+fn filter(command: &Score, arguments: &[String]) -> Result<Option<Filter>, Failure> {
+    let Some(text) = &command.of else { return Ok(None) };
+    let filter = Filter::parse(text).map_err(|error| Failure::usage(format!("--where: {error}")));
+    Ok(Some(filter.map_err(|failure| failure.at(Place::argument(arguments, text)))?))
 }
 
 fn print(

@@ -123,11 +123,11 @@ impl Socket {
             ..Segment::default()
         };
         // At the opener the answer comes after the round trip, at the other host the third packet does.
-        let answered = if is_opener { at } else { began };
+        let replied = if is_opener { at } else { began };
         let mut connection = Box::new(Connection::new(&packet(began, from, to, syn, 0), None, false, None));
         connection.own = Some(host);
         connection.take(&packet(began, from, to, syn, 0));
-        connection.take(&packet(answered, to, from, answer, 0));
+        connection.take(&packet(replied, to, from, answer, 0));
         connection.take(&packet(at, from, to, third, 0));
         if round_trip.is_none() {
             connection.forget_handshake();

@@ -304,7 +304,7 @@ fn group(axis: &'static str, class: String, rows: &[&Judged], schemes: &[&str]) 
         draws,
         nobody: races.len() - bests.len(),
         bound: Spread::of(
-            races.values().filter_map(|rows| Some(rows.first()?.bound?)).map(Some).collect(),
+            races.values().filter_map(|rows| rows.first()?.bound).map(Some).collect(),
             independent,
         ),
         standings: standings.collect(),

@@ -10,8 +10,7 @@ use std::collections::VecDeque;
 use firstflight::{Bytes, Span, Time};
 use firstflight_tcp::Segment;
 
-use crate::fabric::Label;
-use crate::packet::FlowId;
+use crate::packet::{FlowId, Label};
 use crate::random::{Purpose, Stream};
 
 /// How roughly the packets of a TCP sender leave.

@@ -7,7 +7,7 @@ use crate::agenda::Agenda;
 use crate::descriptor::{Descriptor, Fate};
 use crate::link::Link;
 use crate::network::{Network, Traffic};
-use crate::packet::{FlowId, LinkId, Packet, PacketId, Payload};
+use crate::packet::{FlowId, Label, LinkId, Packet, PacketId, Payload};
 use crate::pool::Pool;
 use crate::prefetch::{self, fetch};
 use crate::quick_start::Router;
@@ -51,20 +51,6 @@ pub(crate) struct Fabric {
     processes: usize,
     /// A link that is to look at its announced packets as soon as it may.
     crowded: Option<LinkId>,
-}
-
-/// What a host says of a packet that it sends.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Label {
-    pub(crate) flow: FlowId,
-    pub(crate) from: Role,
-    pub(crate) retransmission: bool,
-    pub(crate) number: u64,
-    /// IP bytes.
-    pub(crate) wire: u32,
-    pub(crate) is_data: bool,
-    /// Whether it carries Quick-Start options.
-    pub(crate) asks: bool,
 }
 
 /// Whose event it is.

@@ -8,9 +8,9 @@ use firstflight_tcp::{Departure, Endpoint, Fast, Happening, NextSegment, RepairS
 
 use crate::cpu::{CpuSpec, CpuStats, Processors};
 use crate::departures::{DepartureSpec, Departures};
-use crate::fabric::{Fabric, Label};
+use crate::fabric::Fabric;
 use crate::network::{Application, TcpSpec};
-use crate::packet::{FlowId, PacketId, Payload};
+use crate::packet::{FlowId, Label, PacketId, Payload};
 use crate::prefetch::{fetch, fetch_first};
 use crate::recorder::Recorder;
 use crate::rounds::Progress;
@@ -64,6 +64,10 @@ pub(crate) struct Machines {
 
 /// What keeps hosts from acting at once.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a flow without any has an empty box, and a flow with some has one"
+)]
 enum Hardware {
     /// Processors that take time.
     Processors(Processors),

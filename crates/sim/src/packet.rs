@@ -170,3 +170,17 @@ pub enum DropCause {
     /// It was lost at random on the wire, after its time in the queue and its transmission.
     Random,
 }
+
+/// What a host says of a packet that it sends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Label {
+    pub(crate) flow: FlowId,
+    pub(crate) from: Role,
+    pub(crate) retransmission: bool,
+    pub(crate) number: u64,
+    /// IP bytes.
+    pub(crate) wire: u32,
+    pub(crate) is_data: bool,
+    /// Whether it carries Quick-Start options.
+    pub(crate) asks: bool,
+}

@@ -5,9 +5,9 @@ use firstflight::Time;
 use firstflight_tcp::Role;
 
 use crate::agenda;
-use crate::fabric::{Device, Fabric, Label};
+use crate::fabric::{Device, Fabric};
 use crate::network::Network;
-use crate::packet::{FlowId, LinkId};
+use crate::packet::{FlowId, Label, LinkId};
 use crate::spec::LinkSpec;
 use crate::topology::Route;
 

@@ -90,11 +90,13 @@ pub(super) fn are_skipped(habitat: Option<&str>, asked: &AskedFor<'_>) -> Result
         return Err(Failure::usage("no figure that is asked for has this habitat"));
     };
     let missing = if habitat == "kernel" { missing_in_kernel() } else { None };
-    let why = match missing.map_or_else(|| real::is_possible(scenario), |why| Err(CompareError::Refused(why)))
-    {
-        Ok(()) => return Ok(false),
-        Err(CompareError::Refused(why)) => why,
-        Err(error) => return Err(Failure::usage(error)),
+    let why = match missing {
+        Some(why) => why,
+        None => match real::is_possible(scenario) {
+            Ok(()) => return Ok(false),
+            Err(CompareError::Refused(why)) => why,
+            Err(error) => return Err(Failure::usage(error)),
+        },
     };
     for figure in asked.figures() {
         output::say(&format!("skipped: {}: {why}\n", figure.name()));
@@ -110,6 +112,7 @@ fn missing_in_kernel() -> Option<String> {
 
 /// The same of a program that loads no schemes.
 #[cfg(not(all(feature = "kernel", target_os = "linux")))]
+#[expect(clippy::unnecessary_wraps, reason = "a program that loads schemes may lack nothing")]
 fn missing_in_kernel() -> Option<String> {
     Some(crate::kernel::MISSING.to_owned())
 }

@@ -202,17 +202,13 @@ impl RapidStart {
 
     /// The first repair is over: the law takes over with the window that it left, and need not reduce.
     fn repaired(&self) -> Step {
-        self.left(Cause::Loss, self.slow.window())
+        left(Cause::Loss, self.slow.window())
     }
 
     /// Section 3.3.2: a mark leaves beta times the window.
     fn marked(&self, path: &Path) -> Step {
         let window = self.slow.window().scale(u64::from(self.beta), 100).max(path.mss * 2);
-        self.left(Cause::Mark, window.min(self.slow.window()))
-    }
-
-    fn left(&self, cause: Cause, window: Bytes) -> Step {
-        Step::Done(Exit { cause, learned: Learned { window, ssthresh: Some(window), rate: None } })
+        left(Cause::Mark, window.min(self.slow.window()))
     }
 
     /// How many windows leave in a round trip.
@@ -224,6 +220,10 @@ impl RapidStart {
             Stage::Plain => None,
         }
     }
+}
+
+fn left(cause: Cause, window: Bytes) -> Step {
+    Step::Done(Exit { cause, learned: Learned { window, ssthresh: Some(window), rate: None } })
 }
 
 impl Startup for RapidStart {

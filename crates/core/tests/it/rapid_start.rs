@@ -111,7 +111,7 @@ fn lose_of_a_flight(settings: &[(&str, Value)], lost: usize, kept: usize) -> (u6
     let before = flow.window();
     flow.wait(RTT);
     // One loss opens the repair. What is lost and what arrives come in turn until the flight is accounted for.
-    let turns = before as usize / (lost + kept).max(1);
+    let turns = usize::try_from(before).expect("a window of packets") / (lost + kept).max(1);
     for _ in 0..turns {
         for _ in 0..lost {
             flow.lose();

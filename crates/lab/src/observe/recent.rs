@@ -113,10 +113,14 @@ mod tests {
         let mut recent = Recent::default();
         assert_eq!(recent.last(), Last::Nothing);
         recent.measured(90, Span::from_nanos(40));
-        [100, 101, 120].into_iter().for_each(|at| recent.sent(at, 1_000));
+        for at in [100, 101, 120] {
+            recent.sent(at, 1_000);
+        }
         recent.acked(130, 1_000);
         recent.dropped(120, 1_000);
-        [150, 151].into_iter().for_each(|at| recent.sent(at, 1_000));
+        for at in [150, 151] {
+            recent.sent(at, 1_000);
+        }
         recent.measured(160, Span::from_nanos(50));
         recent.dropped(151, 1_000);
         recent.acked(200, 9_000);

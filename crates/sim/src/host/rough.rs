@@ -7,8 +7,8 @@ use firstflight_tcp::{Departure, Role};
 
 use super::{Hardware, TcpFlow};
 use crate::departures::Departures;
-use crate::fabric::{Fabric, Label};
-use crate::packet::{PacketId, Payload};
+use crate::fabric::Fabric;
+use crate::packet::{Label, PacketId, Payload};
 use crate::recorder::Recorder;
 
 impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {

@@ -6,7 +6,7 @@ use firstflight::{Controller, Sent, Span};
 use firstflight_tcp::{Config, Flags, Segment};
 
 use super::*;
-use crate::fabric::Label;
+use crate::packet::Label;
 use crate::spec::LinkSpec;
 
 /// What the client sends.

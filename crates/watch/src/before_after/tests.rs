@@ -6,14 +6,14 @@ use super::*;
 fn rows(count: usize, window: usize, overshoot: usize, prefixes: usize) -> Vec<Record> {
     let row = |at: usize| {
         let value = json!({
-            "exit_cause": if at % 4 == 0 { "loss" } else { "flat" },
+            "exit_cause": if at.is_multiple_of(4) { "loss" } else { "flat" },
             "exit_flight_bytes": (window + at % 10) * 1000,
             "mss_bytes": 1000,
             "overshoot_segments": overshoot + at % 3,
             "retransmitted_segments": overshoot,
             "data_segments_sent": 100,
             "bytes_acked": 100_000,
-            "congestion_control": if at % 2 == 0 { "cubic" } else { "reno" },
+            "congestion_control": if at.is_multiple_of(2) { "cubic" } else { "reno" },
             "prefix": format!("10.0.{}.0/24", at % prefixes),
         });
         value.as_object().expect("an object").clone()
