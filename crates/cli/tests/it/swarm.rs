@@ -38,7 +38,7 @@ impl Dice {
     /// From `least` to `most`.
     fn between(&mut self, least: u64, most: u64) -> u64 {
         let span = u128::from(most - least) + 1;
-        least + u64::try_from(u128::from(self.0.next_u64()) * span >> 64).expect("below the span")
+        least + u64::try_from((u128::from(self.0.next_u64()) * span) >> 64).expect("below the span")
     }
 
     /// Two digits times a power of ten between these, each power as likely.
@@ -58,6 +58,7 @@ impl Dice {
 }
 
 /// A value of the key, which the rest of the options may refuse. `slow` wants little of it, because others share the path.
+#[expect(clippy::too_many_lines, reason = "a line or two for each key")]
 fn value_of(key: &str, slow: bool, dice: &mut Dice) -> Option<String> {
     let word = |dice: &mut Dice, words: &[&str]| dice.pick(words).to_owned();
     let time = |dice: &mut Dice, least: u32, most: u32| format!("{}us", dice.logarithmic(least, most));
