@@ -49,15 +49,22 @@ struct flow {
 enum { WAITS, APPROVED, SMALL, DENIED, UNANSWERED, PASSED_BY, FORGED, LOST, LAPSED, ENDED };
 
 struct asked {
-	u32 nonce;
+	/* The sequence number of the SYN, as it is on the wire. */
+	u32 nonce, isn;
 	u8 ttl_diff, outcome, approved, report;
 };
 
 /* A socket that sends at the approved rate. */
 struct started {
 	u64 at_ns;
-	u32 limit, window, was_cwnd, round_us, retransmitted;
-	u8 asked, approved;
+	/* The socket tells of no port after a reset. */
+	struct flow flow;
+	/* The limit on its rate that was before, and this program's. */
+	u32 limit, ours;
+	u32 window, was_cwnd, round_us, retransmitted;
+	/* Segments of the first round trip and where they end; segments by the end of the last one; the callbacks that this program asked for. */
+	u32 segments, round_end, sent, flags;
+	u8 asked, approved, is_limited, is_settled;
 };
 
 /* What the loader hears of a connection. */
@@ -120,7 +127,9 @@ struct tcp_sock {
 /* What a packet of TCP says besides its IP header. */
 struct segment {
 	struct flow flow;
-	u8 flags;
+	/* As it is on the wire. */
+	u32 seq;
+	u8 flags, has_data;
 };
 
 static __always_inline bool look_at_tcp(struct __sk_buff *skb, struct packet *p, struct segment *t, bool leaves)
@@ -134,7 +143,9 @@ static __always_inline bool look_at_tcp(struct __sk_buff *skb, struct packet *p,
 	__builtin_memcpy(t->flow.remote, leaves ? p->destination : p->source, 16);
 	__builtin_memcpy(&t->flow.local_port, leaves ? tcp : tcp + 2, 2);
 	__builtin_memcpy(&t->flow.remote_port, leaves ? tcp + 2 : tcp, 2);
+	__builtin_memcpy(&t->seq, tcp + 4, 4);
 	t->flags = tcp[13];
+	t->has_data = p->end + (tcp[12] >> 4) * 4 != p->length;
 	return true;
 }
 
@@ -188,7 +199,10 @@ static __always_inline void write_nonce(struct body *body, u32 nonce)
 	__builtin_memcpy(body->nonce, &word, 4);
 }
 
-/* A SYN that leaves: asks, or notes that the request was lost. A retransmission asks no more (section 4.7). */
+/*
+ * A SYN that leaves: asks, or notes that the request was lost. A retransmission, which has the sequence number of the first, asks no more
+ * (section 4.7); another number is another connection between the same ports.
+ */
 static __always_inline void ask(struct __sk_buff *skb, const struct packet *p, const struct segment *t)
 {
 	struct asked *before = bpf_map_lookup_elem(&asked, &t->flow);
@@ -197,10 +211,14 @@ static __always_inline void ask(struct __sk_buff *skb, const struct packet *p, c
 
 	if (!(settings.asks & (t->flags & ACK ? 2 : 1)))
 		return;
-	if (before && before->outcome == WAITS) {
-		before->outcome = LOST;
+	if (before && before->isn == t->seq) {
+		if (before->outcome == WAITS)
+			before->outcome = LOST;
 		return;
 	}
+	if (before)
+		bpf_map_delete_elem(&asked, &t->flow);
+	now.isn = t->seq;
 	now.nonce = bpf_get_prandom_u32() >> 2;
 	body.function = REQUEST | settings.rate;
 	body.ttl = bpf_get_prandom_u32();
@@ -210,14 +228,14 @@ static __always_inline void ask(struct __sk_buff *skb, const struct packet *p, c
 		bpf_map_update_elem(&asked, &t->flow, &now, BPF_ANY);
 }
 
-/* Reports the approved rate (section 4.4), once, in a packet that has room for it. */
+/* Reports the approved rate (section 4.4), once, in a packet that has no data to lose and room for it. */
 static __always_inline void report(struct __sk_buff *skb, const struct packet *p, const struct segment *t)
 {
 	struct asked *a = bpf_map_lookup_elem(&asked, &t->flow);
 	struct body body = {};
 	u32 mtu = 0;
 
-	if (!a || !a->report || bpf_check_mtu(skb, 0, &mtu, p->is_v6 ? HEADER_V6 : OPTION, 0))
+	if (t->has_data || !a || !a->report || bpf_check_mtu(skb, 0, &mtu, p->is_v6 ? HEADER_V6 : OPTION, 0))
 		return;
 	body.function = REPORT | a->approved;
 	write_nonce(&body, a->nonce);
@@ -230,13 +248,41 @@ SEC("tcx/egress") int leaves(struct __sk_buff *skb)
 	struct segment t;
 	struct packet p;
 
-	if (!look_at_tcp(skb, &p, &t, true))
+	/* What this host forwards is not its own to ask for. */
+	if (skb->ingress_ifindex || !look_at_tcp(skb, &p, &t, true))
 		return GO_ON;
 	if (t.flags & SYN)
 		ask(skb, &p, &t);
 	else if (skb->gso_segs <= 1)
 		report(skb, &p, &t);
 	return GO_ON;
+}
+
+/* Whether a socket of this host takes the packet; otherwise it passes, or is refused. */
+static __always_inline bool is_awaited(struct __sk_buff *skb, const struct packet *p, const struct segment *t)
+{
+	struct bpf_sock_tuple to = {};
+	struct bpf_sock *sk;
+	u32 size;
+
+	if (p->is_v6) {
+		__builtin_memcpy(to.ipv6.saddr, p->source, 16);
+		__builtin_memcpy(to.ipv6.daddr, p->destination, 16);
+		to.ipv6.sport = t->flow.remote_port;
+		to.ipv6.dport = t->flow.local_port;
+		size = sizeof(to.ipv6);
+	} else {
+		to.ipv4.saddr = p->source[3];
+		to.ipv4.daddr = p->destination[3];
+		to.ipv4.sport = t->flow.remote_port;
+		to.ipv4.dport = t->flow.local_port;
+		size = sizeof(to.ipv4);
+	}
+	sk = bpf_skc_lookup_tcp(skb, &to, size, BPF_F_CURRENT_NETNS, 0);
+	if (!sk)
+		return false;
+	bpf_sk_release(sk);
+	return true;
 }
 
 SEC("tcx/ingress") int arrives(struct __sk_buff *skb)
@@ -250,6 +296,8 @@ SEC("tcx/ingress") int arrives(struct __sk_buff *skb)
 		return GO_ON;
 	at = find(skb, &p);
 	if (!at || load(skb, at + 2, &body, sizeof(body)) || (body.function & 0xf0) != REQUEST)
+		return GO_ON;
+	if (!is_awaited(skb, &p, &t))
 		return GO_ON;
 	body.function &= 15;
 	body.ttl = p.ttl - body.ttl;
@@ -300,13 +348,13 @@ static __always_inline void set_flags(struct bpf_sock_ops *ops, u32 more, u32 le
 	bpf_sock_ops_cb_flags_set(ops, (ops->bpf_sock_ops_cb_flags | more) & ~less);
 }
 
-static __always_inline void tell(const struct flow *f, u32 outcome, const struct started *s, u32 rtt_us, u32 segments)
+static __always_inline void tell(u32 outcome, const struct started *s, u32 rtt_us, u32 segments)
 {
 	struct event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
 
 	if (!event)
 		return;
-	event->flow = *f;
+	event->flow = s->flow;
 	event->outcome = outcome;
 	event->asked = s->asked;
 	event->approved = s->approved;
@@ -344,11 +392,14 @@ static __always_inline u32 judge(struct bpf_sock_ops *ops, const struct asked *a
 	return APPROVED;
 }
 
+/* What a socket at the approved rate is watched by. */
+#define CALLBACKS (BPF_SOCK_OPS_RTT_CB_FLAG | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG | BPF_SOCK_OPS_RETRANS_CB_FLAG)
+
 /* The window is the rate times a round trip, in segments with their headers (section 4.4). */
 static __always_inline void start(struct bpf_sock_ops *ops, struct bpf_sock *sk, struct started *s, u32 headers)
 {
 	u64 rate = 5000ull << s->approved;
-	u32 mss = ops->mss_cache, limit, none = ~0u;
+	u32 mss = ops->mss_cache, none = ~0u;
 	struct started *kept;
 
 	s->window = rate * (ops->srtt_us >> 3) / (1000000ull * (mss + headers));
@@ -356,11 +407,15 @@ static __always_inline void start(struct bpf_sock_ops *ops, struct bpf_sock *sk,
 	if (s->window <= s->was_cwnd)
 		return;
 	/* The kernel paces by the bytes of data. */
-	limit = rate * mss / (mss + headers);
+	s->ours = rate * mss / (mss + headers);
 	s->at_ns = bpf_ktime_get_ns();
 	s->round_us = ops->srtt_us >> 3;
 	s->limit = none;
 	bpf_getsockopt(ops, SOL_SOCKET, SO_MAX_PACING_RATE, &s->limit, sizeof(s->limit));
+	if (s->ours > s->limit)
+		s->ours = s->limit;
+	s->is_limited = 1;
+	s->flags = CALLBACKS & ~ops->bpf_sock_ops_cb_flags;
 	kept = bpf_sk_storage_get(&started, sk, s, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!kept)
 		return;
@@ -369,8 +424,8 @@ static __always_inline void start(struct bpf_sock_ops *ops, struct bpf_sock *sk,
 		s->window = 0;
 		return;
 	}
-	bpf_setsockopt(ops, SOL_SOCKET, SO_MAX_PACING_RATE, &limit, sizeof(limit));
-	set_flags(ops, BPF_SOCK_OPS_RTT_CB_FLAG | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG | BPF_SOCK_OPS_RETRANS_CB_FLAG, 0);
+	bpf_setsockopt(ops, SOL_SOCKET, SO_MAX_PACING_RATE, &s->ours, sizeof(s->ours));
+	set_flags(ops, CALLBACKS, 0);
 }
 
 static __always_inline void established(struct bpf_sock_ops *ops, struct bpf_sock *sk)
@@ -387,6 +442,7 @@ static __always_inline void established(struct bpf_sock_ops *ops, struct bpf_soc
 		return;
 	if (settings.law[0])
 		bpf_setsockopt(ops, SOL_TCP, TCP_CONGESTION, (void *)settings.law, sizeof(settings.law));
+	s.flow = f;
 	s.asked = settings.rate;
 	outcome = judge(ops, a, &s.approved);
 	if (outcome == APPROVED) {
@@ -398,22 +454,60 @@ static __always_inline void established(struct bpf_sock_ops *ops, struct bpf_soc
 	}
 	a->outcome = outcome;
 	a->approved = s.approved;
-	a->report = 1;
-	tell(&f, outcome, &s, ops->srtt_us >> 3, 0);
+	/* What dropped the request would drop the report. */
+	a->report = outcome != LOST;
+	tell(outcome, &s, ops->srtt_us >> 3, 0);
 }
 
-/* The round trip at the approved rate is over: the limit on the rate is what it was. */
-static __always_inline void end(struct bpf_sock_ops *ops, struct bpf_sock *sk, struct started *s, u32 outcome)
+/* The limit on the rate is what it was, unless the program has set another since. */
+static __always_inline void lift(struct bpf_sock_ops *ops, struct started *s)
 {
-	struct flow f;
+	u32 present = 0;
 
-	flow_of(ops, &f);
-	bpf_setsockopt(ops, SOL_SOCKET, SO_MAX_PACING_RATE, &s->limit, sizeof(s->limit));
-	if (outcome == LAPSED)
-		bpf_setsockopt(ops, SOL_TCP, TCP_BPF_IW, &s->was_cwnd, sizeof(s->was_cwnd));
-	set_flags(ops, 0, BPF_SOCK_OPS_RTT_CB_FLAG | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG | BPF_SOCK_OPS_RETRANS_CB_FLAG);
-	tell(&f, outcome, s, ops->srtt_us >> 3, ops->data_segs_out);
+	s->is_limited = 0;
+	bpf_getsockopt(ops, SOL_SOCKET, SO_MAX_PACING_RATE, &present, sizeof(present));
+	if (present == s->ours)
+		bpf_setsockopt(ops, SOL_SOCKET, SO_MAX_PACING_RATE, &s->limit, sizeof(s->limit));
+}
+
+static __always_inline void forget(struct bpf_sock_ops *ops, struct bpf_sock *sk, struct started *s)
+{
+	set_flags(ops, 0, s->flags);
 	bpf_sk_storage_delete(&started, sk);
+}
+
+static __always_inline void lapse(struct bpf_sock_ops *ops, struct bpf_sock *sk, struct started *s)
+{
+	lift(ops, s);
+	bpf_setsockopt(ops, SOL_TCP, TCP_BPF_IW, &s->was_cwnd, sizeof(s->was_cwnd));
+	tell(LAPSED, s, ops->srtt_us >> 3, 0);
+	forget(ops, sk, s);
+}
+
+/*
+ * A round trip is over. The first is told of, and told of again when all of it was acknowledged. No hook takes an unused part of the window
+ * away after data was sent. So the limit stays until a round trip used the window but for an eighth, which the pace of packets may miss, or
+ * until the law has made it smaller: nobody sends faster than was approved with a window that the path never carried.
+ */
+static __always_inline void round_over(struct bpf_sock_ops *ops, struct bpf_sock *sk, struct started *s)
+{
+	u32 sent = ops->data_segs_out - s->sent;
+
+	s->sent = ops->data_segs_out;
+	if (!s->segments) {
+		s->segments = ops->data_segs_out;
+		s->round_end = ops->snd_nxt;
+		tell(ENDED, s, ops->srtt_us >> 3, s->segments);
+	}
+	if (!s->is_settled && (s32)(ops->snd_una - s->round_end) >= 0) {
+		s->is_settled = 1;
+		if (s->retransmitted)
+			tell(ENDED, s, ops->srtt_us >> 3, s->segments);
+	}
+	if (s->is_limited && (sent >= s->window - s->window / 8 || ops->snd_cwnd < s->window))
+		lift(ops, s);
+	if (s->is_settled && !s->is_limited)
+		forget(ops, sk, s);
 }
 
 /* A segment is about to be made. The first one of data comes too late for an approval that is older than a round trip. */
@@ -427,7 +521,7 @@ static __always_inline void make(struct bpf_sock_ops *ops, struct bpf_sock *sk)
 		age = bpf_ktime_get_ns() - s->at_ns;
 		latest = s->round_us * 1000ull;
 		if (age > (latest < LATEST_NS ? latest : LATEST_NS))
-			end(ops, sk, s, LAPSED);
+			lapse(ops, sk, s);
 	}
 	if ((ops->skb_tcp_flags & (SYN | ACK)) == SYN)
 		return;
@@ -437,7 +531,7 @@ static __always_inline void make(struct bpf_sock_ops *ops, struct bpf_sock *sk)
 }
 
 /* Answers the request that arrived, on the SYN-ACK or on the ACK of one. */
-static __always_inline void answer(struct bpf_sock_ops *ops)
+static __always_inline void answer(struct bpf_sock_ops *ops, struct bpf_sock *sk)
 {
 	struct {
 		u8 kind, length;
@@ -454,7 +548,9 @@ static __always_inline void answer(struct bpf_sock_ops *ops)
 	bpf_store_hdr_opt(ops, &option, OPTION, 0);
 	if (!(ops->skb_tcp_flags & SYN)) {
 		bpf_map_delete_elem(&heard, &f);
-		set_flags(ops, 0, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+		/* A socket at the approved rate is still told of its segments. */
+		if (!sk || !bpf_sk_storage_get(&started, sk, 0, 0))
+			set_flags(ops, 0, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 	}
 }
 
@@ -475,7 +571,7 @@ SEC("sockops") int sockets(struct bpf_sock_ops *ops)
 		make(ops, sk);
 		break;
 	case BPF_SOCK_OPS_WRITE_HDR_OPT_CB:
-		answer(ops);
+		answer(ops, sk);
 		break;
 	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
 		/* The SYN-ACK has answered, and the listening socket's flag came along. */
@@ -492,13 +588,14 @@ SEC("sockops") int sockets(struct bpf_sock_ops *ops)
 		break;
 	case BPF_SOCK_OPS_RETRANS_CB:
 		s = sk ? bpf_sk_storage_get(&started, sk, 0, 0) : 0;
-		if (s)
-			s->retransmitted++;
+		/* Of the first round trip alone: the arguments are the first byte and how many segments. */
+		if (s && !s->is_settled && (!s->segments || (s32)(ops->args[0] - s->round_end) < 0))
+			s->retransmitted += ops->args[1];
 		break;
 	case BPF_SOCK_OPS_RTT_CB:
 		s = sk ? bpf_sk_storage_get(&started, sk, 0, 0) : 0;
 		if (s && ops->data_segs_out)
-			end(ops, sk, s, ENDED);
+			round_over(ops, sk, s);
 		break;
 	}
 	return 1;

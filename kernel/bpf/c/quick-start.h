@@ -14,6 +14,7 @@ typedef __u8 u8;
 typedef __u16 u16;
 typedef __u32 u32;
 typedef __u64 u64;
+typedef __s32 s32;
 
 char _license[] SEC("license") = "Dual MIT/GPL";
 
@@ -42,6 +43,8 @@ struct packet {
 	u32 source[4], destination[4];
 	/* Where what IP carries begins, behind the beginning of the IP header. */
 	u32 end;
+	/* Bytes of the packet by its IP header. */
+	u32 length;
 	/* What it is by the IP header itself, and what by the last header that was read. */
 	u8 next, carries;
 	u8 ttl, is_v6, is_fragment;
@@ -62,6 +65,7 @@ static __always_inline bool look(struct __sk_buff *skb, struct packet *p)
 		if (load(skb, 0, ip, 20))
 			return false;
 		p->end = (ip[0] & 15) * 4;
+		p->length = ip[2] << 8 | ip[3];
 		p->is_fragment = (ip[6] & 0x1f) || ip[7];
 		p->ttl = ip[8];
 		p->next = p->carries = ip[9];
@@ -73,6 +77,7 @@ static __always_inline bool look(struct __sk_buff *skb, struct packet *p)
 		return false;
 	p->is_v6 = 1;
 	p->end = 40;
+	p->length = 40 + (ip[4] << 8 | ip[5]);
 	p->next = p->carries = ip[6];
 	p->ttl = ip[7];
 	__builtin_memcpy(p->source, ip + 8, 16);

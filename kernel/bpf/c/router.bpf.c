@@ -25,6 +25,8 @@ enum { INTERVAL, EWMA, PEAK };
 const volatile struct {
 	/* The link's rate in bits a second, and the interval of measurement, at most a second. */
 	u64 rate, interval_ns;
+	/* The longest queue before the link: what comes when it is full is dropped there, and no work. */
+	u64 queue_ns;
 	u32 threshold_ppm, estimator;
 	/* The weight of the newest interval in a mean; the intervals of a peak. */
 	u32 weight_ppm, intervals;
@@ -32,7 +34,7 @@ const volatile struct {
 	u32 reduces, slots, sum;
 	/* The clock is the packet's own time stamp: of a test. */
 	u32 tested;
-} settings SEC(".rodata.router") = { .rate = 1000000000, .interval_ns = 100000000, .intervals = 1, .slots = 1 };
+} settings SEC(".rodata.router") = { .rate = 1000000000, .interval_ns = 100000000, .queue_ns = 100000000, .intervals = 1, .slots = 1 };
 
 struct router {
 	struct bpf_spin_lock lock;
@@ -219,23 +221,24 @@ __attribute__((noinline)) u32 decide(u64 clock, u64 work, u32 asked)
 	advance(r, now);
 	if (asked)
 		code = admit(r, now, asked);
-	r->done_at = (r->done_at > now ? r->done_at : now) + work;
-	r->work += work;
+	if (r->done_at <= now + settings.queue_ns) {
+		r->done_at = (r->done_at > now ? r->done_at : now) + work;
+		r->work += work;
+	}
 	r->packets++;
 	bpf_spin_unlock(&r->lock);
 	return code;
 }
 
 /* Writes the answer in place of the option, and the checksum of an IPv4 header. */
-static __always_inline void answer(struct __sk_buff *skb, const struct packet *p, u32 at, const struct body *body)
+static __always_inline void answer(struct __sk_buff *skb, const struct packet *p, u32 begin, u32 at, const struct body *body)
 {
 	u8 header[60] = {};
 	u32 length = p->end;
-	int begin = place(skb);
 	u16 sum;
 	u64 all;
 
-	if (begin < 0 || bpf_skb_store_bytes(skb, begin + at + 2, body, sizeof(*body), 0) || p->is_v6)
+	if (bpf_skb_store_bytes(skb, begin + at + 2, body, sizeof(*body), 0) || p->is_v6)
 		return;
 	if (length < 20 || length > sizeof(header) || load(skb, 0, header, length))
 		return;
@@ -254,11 +257,13 @@ SEC("tcx/egress") int router(struct __sk_buff *skb)
 	u32 at = 0, asked = 0, code, nonce, over;
 	struct body body;
 	struct packet p;
+	int begin;
 
 	if (look(skb, &p))
 		at = find(skb, &p);
-	/* A request that was denied before stays denied. */
-	if (at && !load(skb, at + 2, &body, sizeof(body)) && (body.function & 0xf0) == REQUEST)
+	/* A request that was denied before stays denied, and one to which no answer can be written is none. */
+	begin = at ? place(skb) : -1;
+	if (begin >= 0 && !load(skb, at + 2, &body, sizeof(body)) && (body.function & 0xf0) == REQUEST)
 		asked = body.function & 15;
 	code = decide(now, (skb->wire_len * SECOND_BITS + settings.rate - 1) / settings.rate, asked);
 	if (!asked)
@@ -269,7 +274,9 @@ SEC("tcx/egress") int router(struct __sk_buff *skb)
 		/* Each step down overwrites its own pair of bits of the nonce (section 3.4), which is above two reserved ones. */
 		over = ((1u << 2 * asked) - 1 & ~((1u << 2 * code) - 1)) << 2;
 		nonce = (nonce & ~over) | (bpf_get_prandom_u32() & over);
-		body.ttl--;
+		/* What this host sends itself has the TTL that the request was made for. */
+		if (skb->ingress_ifindex)
+			body.ttl--;
 	} else {
 		nonce = 0;
 		body.ttl = 0;
@@ -277,6 +284,6 @@ SEC("tcx/egress") int router(struct __sk_buff *skb)
 	body.function = REQUEST | code;
 	nonce = bpf_htonl(nonce);
 	__builtin_memcpy(body.nonce, &nonce, 4);
-	answer(skb, &p, at, &body);
+	answer(skb, &p, begin, at, &body);
 	return GO_ON;
 }
