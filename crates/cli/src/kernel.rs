@@ -104,6 +104,9 @@ struct Routing {
     /// The rate of its link, from 1 kbit/s to 400 Gbit/s.
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     rate: String,
+    /// The longest that a packet waits before the link; what comes when the queue is full adds no load [an interval of --qs-router].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    queue: Option<String>,
     /// How it estimates the load and what it approves, as in `race --qs-router`; an interval is 1 s at most
     /// [threshold=95%,interval=100ms,estimator=interval,reduction=yes,rtt-max=500ms].
     #[arg(long, value_name = "SETTINGS", allow_hyphen_values = true)]

@@ -8,7 +8,7 @@ use std::io;
 pub enum KernelError {
     /// The process may not do it.
     #[error(
-        "the kernel takes congestion controls from root only, or with the capabilities CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN, \
+        "the kernel takes BPF programs, which congestion controls and Quick-Start are, from root only, or with the capabilities CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN, \
          and not from a user namespace"
     )]
     Rights,
@@ -112,6 +112,12 @@ pub enum KernelError {
         scheme: String,
         /// Why.
         why: String,
+    },
+    /// Quick-Start is there already.
+    #[error("{interface}: quick-start is attached in this network namespace already, and one is allowed")]
+    Attached {
+        /// The interface for which it was wanted.
+        interface: String,
     },
     /// There is no such interface.
     #[error("there is no interface `{name}`")]

@@ -2,9 +2,12 @@
 //! one that is told of sockets. All of them are links, which the kernel removes with the process.
 
 use std::fs::{self, File};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::os::linux::fs::MetadataExt;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr as UnixAddress, UnixDatagram};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -67,6 +70,7 @@ pub struct QuickStartOrder<'a> {
 pub struct QuickStart {
     links: Vec<Link>,
     object: Object,
+    _holds: Vec<UnixDatagram>,
 }
 
 impl std::fmt::Debug for QuickStart {
@@ -154,7 +158,7 @@ impl Outcome {
 /// Attaches Quick-Start.
 ///
 /// # Errors
-/// Missing rights, an interface that is not there, a kernel before 6.6, a refusal by the verifier.
+/// Missing rights, an interface that is not there, Quick-Start in its namespace already, a kernel before 6.6, a refusal by the verifier.
 pub fn quick_start(order: &QuickStartOrder<'_>) -> Result<QuickStart, KernelError> {
     machine::check_rights()?;
     if let Some(law) = order.law {
@@ -166,6 +170,7 @@ pub fn quick_start(order: &QuickStartOrder<'_>) -> Result<QuickStart, KernelErro
     let own = File::open(OWN_NAMESPACE).map_err(KernelError::io(Path::new(OWN_NAMESPACE)))?;
     let places: Vec<Place<'_>> =
         order.interfaces.iter().map(|interface| Place::of(interface, &own)).collect::<Result<_, _>>()?;
+    let holds = hold(&places, &own)?;
     hush();
     let mut open = ObjectBuilder::default()
         .open_memory(objects::other(WHAT)?)
@@ -191,7 +196,7 @@ pub fn quick_start(order: &QuickStartOrder<'_>) -> Result<QuickStart, KernelErro
             links.push(link.map_err(|error| KernelError::system(&place.name, &error))?);
         }
     }
-    Ok(QuickStart { links, object })
+    Ok(QuickStart { links, object, _holds: holds })
 }
 
 impl QuickStart {
@@ -261,6 +266,28 @@ impl<'a> Place<'a> {
         enter(own)?;
         Ok(done)
     }
+}
+
+/// Holds each network namespace of the interfaces, so that no other process attaches Quick-Start there: two would both put requests into a
+/// SYN. An abstract socket's name is the namespace's own, and goes with the process.
+fn hold(places: &[Place<'_>], own: &File) -> Result<Vec<UnixDatagram>, KernelError> {
+    let mut held: Vec<u32> = Vec::new();
+    let mut sockets = Vec::new();
+    for place in places {
+        if held.contains(&place.inode) {
+            continue;
+        }
+        let bind = || {
+            UnixDatagram::bind_addr(&UnixAddress::from_abstract_name(b"firstflight quick-start")?)
+        };
+        let socket = place.within(own, bind)?.map_err(|error| match error.kind() {
+            io::ErrorKind::AddrInUse => KernelError::Attached { interface: place.name.to_owned() },
+            _ => KernelError::system(&place.name, &error),
+        })?;
+        held.push(place.inode);
+        sockets.push(socket);
+    }
+    Ok(sockets)
 }
 
 /// The folder of the second version of control groups, all of whose sockets are told of.

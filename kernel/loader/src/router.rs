@@ -16,12 +16,13 @@ use crate::{machine, objects, tcx};
 const WHAT: &str = "router";
 /// The section of the settings.
 const SETTINGS: &str = ".rodata.router";
-/// The length of `settings` of kernel/bpf/c/router.bpf.c: two numbers of 8 bytes, then eight of 4.
-const SIZE: usize = 2 * 8 + 8 * 4;
+/// The length of `settings` of kernel/bpf/c/router.bpf.c: three numbers of 8 bytes, then eight of 4.
+const SIZE: usize = 3 * 8 + 8 * 4;
 /// Where the counts are in its `struct router`: behind the lock, nine words and two lists.
 const COUNTS: usize = 8 + 7 * 8 + 2 * 256 * 8;
 /// The longest interval of measurement, and the rates of a link: beyond, products are of more than 64 bits.
 const LONGEST: Span = Span::from_secs(1);
+const LONGEST_QUEUE: Span = Span::from_secs(3600);
 const RATES: [u64; 2] = [1_000, 400_000_000_000];
 
 /// A router before the link of an interface, as long as this value lives.
@@ -52,15 +53,16 @@ impl fmt::Debug for Router {
 }
 
 impl Router {
-    /// Attaches a router to what leaves by an interface, whose link has this rate.
+    /// Attaches a router to what leaves by an interface, whose link has this rate and a queue that is at most this long; an interval of
+    /// measurement if none is said. What comes when it is full adds no load.
     ///
     /// # Errors
     /// Missing rights, an interface that is not there, settings that are out of range, a kernel before 6.6, a refusal by the verifier.
-    pub fn attach(interface: &str, rate: Rate, spec: RouterSpec) -> Result<Self, KernelError> {
+    pub fn attach(interface: &str, rate: Rate, queue: Option<Span>, spec: RouterSpec) -> Result<Self, KernelError> {
         machine::check_rights()?;
         let number =
             if_nametoindex(interface).map_err(|_| KernelError::NoInterface { name: interface.to_owned() })?;
-        let mut router = Self::new(rate, spec, false)?;
+        let mut router = Self::new(rate, queue.unwrap_or(spec.interval), spec, false)?;
         let program = router.object.progs_mut().find(|program| program.name() == WHAT);
         let link = tcx::attach(&program.ok_or(KernelError::Foreign)?, number);
         router.link = Some(link.map_err(|error| KernelError::system(&interface, &error))?);
@@ -68,11 +70,14 @@ impl Router {
     }
 
     /// A router that is attached to nothing.
-    fn new(rate: Rate, spec: RouterSpec, is_tested: bool) -> Result<Self, KernelError> {
+    fn new(rate: Rate, queue: Span, spec: RouterSpec, is_tested: bool) -> Result<Self, KernelError> {
         let impossible =
             |why: String| KernelError::Impossible { scheme: "a Quick-Start router".to_owned(), why };
         if spec.interval > LONGEST {
             return Err(impossible("its interval of measurement is above 1 s".to_owned()));
+        }
+        if queue > LONGEST_QUEUE {
+            return Err(impossible("the queue before its link is above 1 h".to_owned()));
         }
         if !(RATES[0]..=RATES[1]).contains(&rate.bps()) {
             return Err(impossible("the rate of its link is not from 1 kbit/s to 400 Gbit/s".to_owned()));
@@ -85,7 +90,7 @@ impl Router {
             let mut map = open.maps_mut().find(|map| map.name() == SETTINGS).ok_or(KernelError::Foreign)?;
             let block =
                 map.initial_value_mut().filter(|block| block.len() == SIZE).ok_or(KernelError::Foreign)?;
-            block.copy_from_slice(&settings(rate, spec, is_tested));
+            block.copy_from_slice(&settings(rate, queue, spec, is_tested));
         }
         let object = open.load().map_err(|error| refused(WHAT, &error))?;
         Ok(Self { object, link: None })
@@ -108,7 +113,7 @@ impl Router {
 }
 
 /// The settings as the program has them.
-fn settings(rate: Rate, spec: RouterSpec, is_tested: bool) -> Vec<u8> {
+fn settings(rate: Rate, queue: Span, spec: RouterSpec, is_tested: bool) -> Vec<u8> {
     let (estimator, weight, intervals) = match spec.estimator {
         Estimator::Interval => (0, 0, 1),
         Estimator::Ewma { weight_ppm } => (1, weight_ppm.min(1_000_000), 1),
@@ -124,7 +129,7 @@ fn settings(rate: Rate, spec: RouterSpec, is_tested: bool) -> Vec<u8> {
         u32::from(spec.ring == Ring::Sum),
         u32::from(is_tested),
     ];
-    let long = [rate.bps(), spec.interval.nanos().max(1)];
+    let long = [rate.bps(), spec.interval.nanos().max(1), queue.nanos()];
     let long = long.iter().flat_map(|number| number.to_ne_bytes());
     long.chain(words.iter().flat_map(|word| word.to_ne_bytes())).collect()
 }
@@ -242,11 +247,14 @@ mod tests {
         /// `struct __sk_buff` of linux/bpf.h: its length, and where it has the time stamp.
         const CONTEXT: usize = 192;
         const TIME: usize = 152;
+        /// And the interface by which the packet came.
+        const INGRESS: usize = 36;
         let mut answers = BTreeMap::new();
         for (place, (at, bytes, asks)) in plan.iter().enumerate() {
             let sent = packet(*bytes, *asks);
             let mut context = [0; CONTEXT];
             context[TIME..TIME + 8].copy_from_slice(&(at + 1).to_ne_bytes());
+            context[INGRESS..INGRESS + 4].copy_from_slice(&1u32.to_ne_bytes());
             let mut out = vec![0; 2048];
             let input = ProgramInput {
                 context_in: Some(&mut context),
@@ -295,7 +303,7 @@ mod tests {
         {
             let rate = Rate::from_bps(mbit * 1_000_000);
             let packets = plan(number as u64 + 1);
-            let router = match Router::new(rate, spec, true) {
+            let router = match Router::new(rate, LONGEST_QUEUE, spec, true) {
                 Err(KernelError::Impossible { why, .. }) if why.contains("without objects") => {
                     println!("skipped router::it_answers_as_the_simulators_router_does: {why}");
                     return;

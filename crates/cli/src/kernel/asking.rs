@@ -1,6 +1,6 @@
 //! Quick-Start, which is attached to interfaces and sockets where the others are congestion controls.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, sleep, spawn};
@@ -86,15 +86,17 @@ pub(super) fn load(load: &Load, registry: Registry, arguments: &[String]) -> Res
     let attached = quick_start(&order).map_err(refused)?;
     output::print_words(&format!("{NAME} is attached to {interface}, until this command ends (Ctrl-C)\n"))?;
     let mut failed = None;
+    let has_failed = Cell::new(false);
     let take = |heard: Heard| {
         let line = asked(&heard).line() + "\n";
         if heard.outcome != Outcome::Ended
             && let Err(error) = output::print_words(&line)
         {
             failed = Some(error);
+            has_failed.set(true);
         }
     };
-    attached.follow(take, || interrupt.happened()).map_err(refused)?;
+    attached.follow(take, || interrupt.happened() || has_failed.get()).map_err(refused)?;
     failed.map_or(Ok(()), Err)
 }
 
@@ -118,9 +120,13 @@ pub(super) fn router(router: &Routing, arguments: &[String]) -> Result<(), Failu
         Some(text) => quick_start_router(text).map_err(|error| refuse("--qs-router", text, &error))?,
         None => QuickStartRouter::default(),
     };
+    let queue = router.queue.as_ref().map(|text| {
+        quantity::span(text).map_err(|error| refuse("--queue", text, &error))
+    });
+    let queue = queue.transpose()?;
     let interrupt = Interrupt::listen();
     let interface = &router.interface;
-    let attached = Router::attach(interface, rate, settings.spec()).map_err(refused)?;
+    let attached = Router::attach(interface, rate, queue, settings.spec()).map_err(refused)?;
     output::say(&format!("a router is attached to {interface}, until this command ends (Ctrl-C)\n"));
     while !interrupt.happened() {
         sleep(LOOK);

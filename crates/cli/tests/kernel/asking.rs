@@ -177,6 +177,50 @@ fn a_router_approves_what_its_link_has_left() {
     assert!(number(&counts, "/packets") > 3, "{told}");
 }
 
+/// The client sends 12 kB, at whose end the window is mostly unused, and after a pause as much as the window holds. 34 packets at 10.24 Mbit/s
+/// never wait before a link of 12 Mbit/s; at twice that, 14 of them would, and the queue has room for 8. The first ten packets are not paced.
+#[test]
+fn a_window_that_was_not_used_is_sent_at_the_approved_rate() {
+    let name = "asking::a_window_that_was_not_used_is_sent_at_the_approved_rate";
+    if !can_run(name, &["python3"]) {
+        return;
+    }
+    let client = "import socket,time,sys
+s=socket.create_connection((sys.argv[1],8081)); s.send(b'x'*12000); time.sleep(.12); s.send(b'x'*48000); s.shutdown(1); s.recv(1)";
+    let server = "import socket
+l=socket.create_server(('',8081)); s,_=l.accept()
+while s.recv(65536): pass";
+    let fixed = "run quick-start --handover reno --sender a --rate 12mbit --rtt 40ms --queue 8p --json --";
+    let words: Vec<&str> = fixed.split(' ').collect();
+    let output = said(&[&words[..], &["python3", "-c", client, "{B}", "--", "python3", "-c", server]].concat());
+    let result: Value = serde_json::from_str(&stdout(&output)).unwrap_or_else(|error| panic!("{error}: {}", stderr(&output)));
+    assert_eq!(outcome(&result), "approved", "{result}");
+    assert_eq!(number(&result, "/forward/dropped/queue"), 0, "{result}");
+}
+
+/// Two would put two requests into a SYN.
+#[test]
+fn a_second_quick_start_in_a_namespace_is_refused() {
+    if !can_run("asking::a_second_quick_start_in_a_namespace_is_refused", &["unshare"]) {
+        return;
+    }
+    let script = format!(
+        "setpriv --pdeathsig KILL {PROGRAM} kernel load quick-start --interface lo >$0 & P=$!
+        until grep -q attached $0; do sleep 0.1; kill -0 $P || exit 9; done
+        {PROGRAM} kernel load quick-start --interface lo; S=$?; kill -TERM $P; wait $P; exit $S"
+    );
+    let out = folder("quick-start-second").join("out");
+    let output = Command::new("timeout")
+        .args(["30", "unshare", "--net", "sh", "-c", &script])
+        .arg(out)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the commands run");
+    let err = stderr(&output);
+    assert!(err.contains("error: lo: quick-start is attached in this network namespace already"), "{err}");
+    assert_eq!((status(&output), err.lines().count()), (2, 1), "{err}");
+}
+
 #[test]
 fn what_quick_start_cannot_be_asked_for_is_one_line() {
     if !can_run("asking::what_quick_start_cannot_be_asked_for_is_one_line", &[]) {
@@ -197,7 +241,9 @@ fn what_quick_start_cannot_be_asked_for_is_one_line() {
             &["router", "--interface", "lo", "--rate", "1mbit", "--qs-router", "interval=2s,slots=2"],
             "its interval of measurement is above 1 s",
         ),
-        (&["run", "quick-start:request=5gbit", "--", "true", "--", "true"], "request"),
+        (&["run", "quick-start:request=5gbit", "--", "true", "--", "true"], "RANGE"),
+        (&["router", "--interface", "lo", "--rate", "1mbit", "--queue", "2h"], "the queue before its link is above 1 h"),
+        (&["router", "--interface", "lo", "--rate", "1mbit", "--queue", "x"], "--queue: "),
     ] {
         let output = said(words);
         let err = stderr(&output);
