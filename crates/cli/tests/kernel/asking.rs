@@ -241,7 +241,7 @@ fn what_quick_start_cannot_be_asked_for_is_one_line() {
             &["router", "--interface", "lo", "--rate", "1mbit", "--qs-router", "interval=2s,slots=2"],
             "its interval of measurement is above 1 s",
         ),
-        (&["run", "quick-start:request=5gbit", "--", "true", "--", "true"], "RANGE"),
+        (&["run", "quick-start:request=5gbit", "--", "true", "--", "true"], "request is 5gbit, allowed is a rate from 0bit to 1.31072gbit"),
         (&["router", "--interface", "lo", "--rate", "1mbit", "--queue", "2h"], "the queue before its link is above 1 h"),
         (&["router", "--interface", "lo", "--rate", "1mbit", "--queue", "x"], "--queue: "),
     ] {
