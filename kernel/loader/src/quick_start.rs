@@ -277,9 +277,7 @@ fn hold(places: &[Place<'_>], own: &File) -> Result<Vec<UnixDatagram>, KernelErr
         if held.contains(&place.inode) {
             continue;
         }
-        let bind = || {
-            UnixDatagram::bind_addr(&UnixAddress::from_abstract_name(b"firstflight quick-start")?)
-        };
+        let bind = || UnixDatagram::bind_addr(&UnixAddress::from_abstract_name(b"firstflight quick-start")?);
         let socket = place.within(own, bind)?.map_err(|error| match error.kind() {
             io::ErrorKind::AddrInUse => KernelError::Attached { interface: place.name.to_owned() },
             _ => KernelError::system(&place.name, &error),

@@ -58,7 +58,12 @@ impl Router {
     ///
     /// # Errors
     /// Missing rights, an interface that is not there, settings that are out of range, a kernel before 6.6, a refusal by the verifier.
-    pub fn attach(interface: &str, rate: Rate, queue: Option<Span>, spec: RouterSpec) -> Result<Self, KernelError> {
+    pub fn attach(
+        interface: &str,
+        rate: Rate,
+        queue: Option<Span>,
+        spec: RouterSpec,
+    ) -> Result<Self, KernelError> {
         machine::check_rights()?;
         let number =
             if_nametoindex(interface).map_err(|_| KernelError::NoInterface { name: interface.to_owned() })?;

@@ -120,9 +120,10 @@ pub(super) fn router(router: &Routing, arguments: &[String]) -> Result<(), Failu
         Some(text) => quick_start_router(text).map_err(|error| refuse("--qs-router", text, &error))?,
         None => QuickStartRouter::default(),
     };
-    let queue = router.queue.as_ref().map(|text| {
-        quantity::span(text).map_err(|error| refuse("--queue", text, &error))
-    });
+    let queue = router
+        .queue
+        .as_ref()
+        .map(|text| quantity::span(text).map_err(|error| refuse("--queue", text, &error)));
     let queue = queue.transpose()?;
     let interrupt = Interrupt::listen();
     let interface = &router.interface;

@@ -192,8 +192,10 @@ l=socket.create_server(('',8081)); s,_=l.accept()
 while s.recv(65536): pass";
     let fixed = "run quick-start --handover reno --sender a --rate 12mbit --rtt 40ms --queue 8p --json --";
     let words: Vec<&str> = fixed.split(' ').collect();
-    let output = said(&[&words[..], &["python3", "-c", client, "{B}", "--", "python3", "-c", server]].concat());
-    let result: Value = serde_json::from_str(&stdout(&output)).unwrap_or_else(|error| panic!("{error}: {}", stderr(&output)));
+    let output =
+        said(&[&words[..], &["python3", "-c", client, "{B}", "--", "python3", "-c", server]].concat());
+    let result: Value =
+        serde_json::from_str(&stdout(&output)).unwrap_or_else(|error| panic!("{error}: {}", stderr(&output)));
     assert_eq!(outcome(&result), "approved", "{result}");
     assert_eq!(number(&result, "/forward/dropped/queue"), 0, "{result}");
 }
@@ -241,8 +243,14 @@ fn what_quick_start_cannot_be_asked_for_is_one_line() {
             &["router", "--interface", "lo", "--rate", "1mbit", "--qs-router", "interval=2s,slots=2"],
             "its interval of measurement is above 1 s",
         ),
-        (&["run", "quick-start:request=5gbit", "--", "true", "--", "true"], "request is 5gbit, allowed is a rate from 0bit to 1.31072gbit"),
-        (&["router", "--interface", "lo", "--rate", "1mbit", "--queue", "2h"], "the queue before its link is above 1 h"),
+        (
+            &["run", "quick-start:request=5gbit", "--", "true", "--", "true"],
+            "request is 5gbit, allowed is a rate from 0bit to 1.31072gbit",
+        ),
+        (
+            &["router", "--interface", "lo", "--rate", "1mbit", "--queue", "2h"],
+            "the queue before its link is above 1 h",
+        ),
         (&["router", "--interface", "lo", "--rate", "1mbit", "--queue", "x"], "--queue: "),
     ] {
         let output = said(words);
