@@ -9,7 +9,7 @@ use firstflight_trace::{TraceError, read};
 /// What a trace says. Times are nanoseconds by the trace's clock.
 #[derive(Clone, Debug, Default)]
 pub struct Heard {
-    /// When it was heard that the stream is acknowledged up to where.
+    /// Each advance of the acknowledged part of the stream: the instant in nanoseconds, and the offset up to which it went.
     pub(crate) acks: Vec<(u64, u64)>,
     /// When the first data packet left.
     first_sent: Option<u64>,
@@ -53,7 +53,8 @@ impl Heard {
         evidence.trains = self.trains;
     }
 
-    /// When it was heard that the stream is acknowledged up to where, by the clock by which the first data packet left at `there`.
+    /// The advances of the acknowledged part of the stream: instants and offsets. The instants are by the clock of the captured packets, by
+    /// which the first data packet left at `there`.
     pub(crate) fn acks_since(&self, there: u64) -> Vec<(u64, u64)> {
         let first = self.first_sent.unwrap_or(0);
         self.acks.iter().map(|(at, una)| ((there + at).saturating_sub(first), *una)).collect()

@@ -1,14 +1,14 @@
-//! The replies of a connection that pauses between them, from its packets.
+//! Replies: a connection sends some, and idles after each. Each reply's times, drops and bursts are found in its packets.
 
 use firstflight_measure::Recording;
 use firstflight_measure::rounds::Reply;
 
-/// Packets that leave within this time of the one before leave at one instant: real ones take a while to be handed over, and a
-/// machine that is later than this makes the run void.
+/// A packet that leaves within this many nanoseconds of the packet before belongs to its burst. Handing a packet over takes a real host
+/// some microseconds, and a host that is late by more than a millisecond makes its run void.
 const INSTANT: u64 = 1_000_000;
 
-/// `count` replies of `bytes` each. A reply begins with its first packet. `acks` are when the sender heard that the stream is
-/// acknowledged up to where.
+/// The first `count` replies, of `bytes` each, of the connection that `recording` has. A reply begins with its first packet. `acks` are the
+/// advances of the acknowledged part of the stream, as the sender heard of them: instants in nanoseconds, and offsets.
 pub(crate) fn replies(recording: &Recording, acks: &[(u64, u64)], count: u32, bytes: u64) -> Vec<Reply> {
     let reached = |times: &[(u64, u64)], least: u64| {
         times.iter().find(|(_, offset)| *offset >= least).map(|(at, _)| *at)

@@ -1,4 +1,4 @@
-//! Trains over an emulated path, and figures of the papers on real packets.
+//! Probing an emulated path by packet trains, and running a figure of the ledger on such a path.
 
 use serde_json::Value;
 

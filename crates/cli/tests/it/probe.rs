@@ -120,10 +120,13 @@ fn a_real_path_is_probed_by_a_reflector_and_by_the_acks_of_a_server() {
                 assert_eq!(row[unknown], Value::Null, "{unknown}");
             }
         }
-        let table = stdout(&run(&["probe", &far.address, "--probe", "gap:300us", "--packet", "1000B"]));
+        let words = ["probe", &far.address, "--probe", "gap:300us", "--packet", "1000B"];
+        let table =
+            stdout(&firstflight().args(words).env("COLUMNS", "80").output().expect("the command runs"));
         for word in ["trains of 16 packets of 1000 bytes", "least round trip", "burst", "PTR says"] {
-            assert!(table.contains(word), "{word} in {table}");
+            assert!(table.replace('\n', " ").contains(word), "{word} in {table}");
         }
+        assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
     }
 }
 
@@ -137,7 +140,7 @@ fn a_real_path_takes_no_keys_of_simulated_ones_and_the_other_way_round() {
         (&["127.0.0.1"], "HOST:PORT is, as in"),
         (&["127.0.0.1:70000"], "HOST:PORT is, as in"),
         (&["127.0.0.1:4432", "--timeout", "soon"], "--timeout"),
-        (&["127.0.0.1:4432", "--packet", "99B"], "out of range"),
+        (&["127.0.0.1:4432", "--packet", "99B"], "a packet is from 116 to 65523 IP bytes"),
         (&["--rate", "10mbit", "--by", "acks"], "HOST:PORT"),
     ] {
         let line = refused(&[&["probe"], given].concat());

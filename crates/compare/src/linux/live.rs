@@ -95,7 +95,7 @@ pub(super) fn send(words: &[OsString]) -> Result<(), String> {
     stream.finish(None).map_err(|error| error.to_string())
 }
 
-/// How often it is looked whether a reply is acknowledged.
+/// The time between two looks at the acknowledged part of the stream, while the sender waits for the end of a reply.
 const LOOK: Duration = Duration::from_millis(1);
 /// How long after the limit the sender ends: nothing of the transfer's life is missed.
 const LATER: Duration = Duration::from_millis(50);

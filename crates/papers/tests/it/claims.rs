@@ -237,7 +237,7 @@ fn an_undefined_value_is_never_as_expected_and_an_interrupt_checks_nothing() {
     assert!(check(&figures, &settings).expect_err("interrupted").to_string().contains("interrupted"));
 }
 
-/// A habitat in which every scheme is as fast as the path.
+/// A habitat in which each scheme's throughput is the rate of the path.
 struct Moon;
 
 impl Habitat for Moon {

@@ -43,7 +43,7 @@ fn the_fast_figures_measure_what_is_recorded() {
     }
 }
 
-/// Real packets are not sent here: the record says when they were, and on what.
+/// This test sends no packet. The golden record of a habitat says on which day and on which machine packets were sent.
 #[test]
 fn what_other_habitats_measured_is_recorded_with_its_day_and_load_and_the_status_of_the_file() {
     let ledger = Ledger::embedded(Registry::builtin()).unwrap_or_else(|error| panic!("{error}"));
