@@ -69,8 +69,8 @@ const ENDS: &str = "avoidance, recovery, stack, app-limited-growth, limited-tran
 
 /// Whether a key says what the two ends do.
 fn is_of_the_ends(key: &Key) -> bool {
-    // The model of a host's CPU is the simulator's; a real host has a CPU.
-    let is_simulated = ["host-cpu", "cpu-packet", "cpu-segment"].contains(&key.name);
+    // The models of a host's CPU, timer and segmentation are the simulator's; a real host has its own.
+    let is_simulated = ["host-cpu", "cpu-packet", "cpu-segment", "pacing-timer", "gso"].contains(&key.name);
     matches!(key.heading, Heading::Endpoints | Heading::Schemes) && !is_simulated
 }
 

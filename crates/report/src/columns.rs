@@ -519,8 +519,9 @@ mod tests {
     fn every_field_of_a_row_of_a_sweep_is_described_in_its_order() {
         let record = records(&[swept()]).unwrap().remove(0);
         let fields: Vec<&str> = record.keys().map(String::as_str).collect();
-        let described: Vec<&str> = SWEEP_COLUMNS.iter().chain(COLUMNS).map(|column| column.name).collect();
-        assert_eq!(fields, described);
+        // The file of a part adds the program's build.
+        let described = SWEEP_COLUMNS.iter().chain(COLUMNS).map(|column| column.name);
+        assert_eq!(fields, described.filter(|name| *name != "build").collect::<Vec<_>>());
     }
 
     #[test]

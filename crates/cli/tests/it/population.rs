@@ -49,7 +49,7 @@ fn of_all_schemes_those_that_have_to_be_told_more_are_left_out_with_a_note() {
     for given in [&["--size", "3p", "--json"][..], &["--size", "3p", "--json", "--schemes", "all"]] {
         let output = run(&[&path[..], given].concat());
         let said = stderr(&output);
-        assert_eq!((status(&output), stdout(&output).lines().count()), (0, 14), "{said}");
+        assert_eq!((status(&output), stdout(&output).lines().count()), (0, 15), "{said}");
         assert!(said.starts_with("note: left out: careful-resume: among flows between hosts"), "{said}");
     }
     let named = [&path[..], &["--size", "3p", "--schemes", "slow-start,careful-resume"]].concat();

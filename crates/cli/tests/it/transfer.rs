@@ -1,9 +1,10 @@
 //! Files between two commands, over UDP sockets.
 
-use std::io::{BufRead, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -39,14 +40,20 @@ impl Server {
         Self { child, addresses }
     }
 
-    /// Ends it by an interrupt, and gives the lines of its standard output.
-    fn end(mut self) -> Vec<Value> {
+    /// Ends it by an interrupt once it has printed `rows` rows, or half a minute is over, and gives all rows. A server prints a row once
+    /// all is acknowledged and the peer has left.
+    fn end_after(mut self, rows: usize) -> Vec<Value> {
+        let (line, lines) = mpsc::channel();
+        let out = BufReader::new(self.child.stdout.take().expect("a pipe"));
+        std::thread::spawn(move || out.lines().try_for_each(|said| line.send(said.expect("text"))));
+        let within = Instant::now() + Duration::from_secs(30);
+        let waited = || lines.recv_timeout(within.saturating_duration_since(Instant::now())).ok();
+        let mut said: Vec<String> = std::iter::from_fn(waited).take(rows).collect();
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-INT", &id]).status().expect("kill runs").success());
-        let mut out = String::new();
-        self.child.stdout.take().expect("a pipe").read_to_string(&mut out).expect("text");
+        said.extend(lines.iter());
         assert!(self.child.wait().expect("it ends").success());
-        out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+        said.iter().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     }
 }
 
@@ -92,9 +99,7 @@ fn a_file_comes_by_each_scheme_with_the_fields_of_a_race() {
         assert_eq!(said["sha256"].as_str(), Some(&*sha256(&place.join(name))));
         assert!(std::fs::read(place.join(name)).expect("a file") == noise(300_000));
     }
-    // A server prints a row once all is acknowledged and the peer has left.
-    std::thread::sleep(Duration::from_millis(500));
-    let rows = server.end();
+    let rows = server.end_after(2);
     assert_eq!(
         rows.iter().map(|row| row["scheme"].as_str().expect("a name")).collect::<Vec<_>>(),
         ["slow-start", "paced"]
@@ -136,7 +141,7 @@ fn a_file_is_sent_by_each_scheme_and_never_over_another() {
     let narrow = firstflight().args(["send", text(&file), &format!("{at}/n")]).env("COLUMNS", "40").output();
     let said = stdout(&narrow.expect("the command runs"));
     assert!(said.contains("SHA-256") && said.lines().all(|line| line.chars().count() <= 40), "{said}");
-    assert_eq!(server.end().len(), 3);
+    assert_eq!(server.end_after(3).len(), 3);
 }
 
 /// Waits until the part has more than so many bytes, or the whole file is there; whether it is.
@@ -243,8 +248,7 @@ fn both_ends_write_captures_and_qlogs_and_the_sender_a_report() {
         let got = run(&[&["get", &from, "--output", text(&target)], more].concat());
         assert_eq!(status(&got), 0, "{}", stderr(&got));
     }
-    std::thread::sleep(Duration::from_millis(500));
-    let rows = server.end();
+    let rows = server.end_after(2);
     let ends = ["sub_f-receiver", "sub_f-sender", "sub_f-2-sender"];
     let mut expected: Vec<String> =
         ends.iter().flat_map(|end| [format!("{end}.pcapng"), format!("{end}.sqlog")]).collect();
@@ -289,7 +293,7 @@ fn both_ends_write_captures_and_qlogs_and_the_sender_a_report() {
     // Where there is nothing to show nothing is written.
     let nothing = place.join("nothing.html");
     let report = ["--report", text(&nothing)];
-    Server::new(&[&["serve", text(&place.join("there"))][..], &report].concat(), 1).end();
+    Server::new(&[&["serve", text(&place.join("there"))][..], &report].concat(), 1).end_after(0);
     assert!(!nothing.exists());
 }
 

@@ -50,6 +50,7 @@ pub(crate) fn class(
         "flight at the exit" => &[
             (scheme == "vegas", "Vegas, whose flight stops two rounds before it leaves"),
             (has("app"), "an application that pauses, within start-up"),
+            (is_unfilled(record), "a paced window that was not yet filled when it was left"),
             (
                 has("jitter") || has("ack-aggregation"),
                 "ACKs out of order or in bunches: what they tell of at once is no longer in flight",
@@ -71,6 +72,11 @@ pub(crate) fn class(
 
 /// Below so many segments a sixteenth of the flight is less than one.
 const FEW: u64 = 16;
+
+/// Whether less was in flight at the exit than seven eighths of the window, for pacing had not yet sent the rest.
+fn is_unfilled(record: &Record) -> bool {
+    record.exit.is_some_and(|exit| state_at(record, exit.at).flight < exit.cwnd - exit.cwnd / 8)
+}
 
 /// Whether start-up was over before the first acknowledgement.
 fn starts_above_threshold(record: &Record) -> bool {
