@@ -102,7 +102,7 @@ impl Hosted for Scheme {
         if !self.is_traced {
             return Ok(Vec::new());
         }
-        let traces = self.tracing.traces(&self.alone).map_err(|failure| failure.to_string())?;
+        let traces = self.tracing.traces(&self.alone)?;
         Ok(traces.into_iter().map(|trace| (trace.peer, Inside::Trace(trace.text))).collect())
     }
 }

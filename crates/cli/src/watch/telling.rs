@@ -1,6 +1,7 @@
 //! What is told of start-ups as they end: JSON, Parquet, the metrics, the view, and the report in the end.
 
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -154,7 +155,7 @@ impl<'a> Telling<'a> {
         }
         let mut goes_on = self.failure.is_none() && !self.is_unread;
         if let Some(view) = &mut self.view {
-            goes_on &= !view.is_left();
+            goes_on &= !View::is_left();
             if elapsed >= self.drawn {
                 self.drawn = elapsed.saturating_add(DRAWN);
                 let shown = Shown {
@@ -239,14 +240,15 @@ impl<'a> Telling<'a> {
             self.watcher.silent(),
         );
         if facts_lost > 0 {
-            told += &format!(
+            let _ = write!(
+                told,
                 "; {facts_lost} facts found no room in the ring (--ring makes it larger), so that {} start-ups are doubtful",
                 self.doubtful
             );
         }
         let unknown = self.watcher.unknown_facts();
         if facts_lost > 0 && unknown > 0 {
-            told += &format!("; {unknown} facts were of connections whose beginning was lost");
+            let _ = write!(told, "; {unknown} facts were of connections whose beginning was lost");
         }
         told + "\n"
     }

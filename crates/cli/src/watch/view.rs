@@ -38,7 +38,7 @@ impl View {
     }
 
     /// Whether the user left: by q, Escape, or Ctrl-C, which is a key here.
-    pub(super) fn is_left(&mut self) -> bool {
+    pub(super) fn is_left() -> bool {
         while event::poll(Duration::ZERO).unwrap_or(false) {
             let Ok(Event::Key(key)) = event::read() else { continue };
             let is_interrupt =
