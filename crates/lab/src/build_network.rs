@@ -14,7 +14,7 @@ use firstflight_sim::{
 };
 use firstflight_tcp::AckPolicy;
 
-use crate::cross_flows::{self, START_SPREAD};
+use crate::cross_flows::{self, START_SPREAD, is_overloaded};
 use crate::error::RunError;
 use crate::observe::Surroundings;
 use crate::processors;
@@ -56,7 +56,7 @@ const MEASURING: Span = Span::from_secs(1);
 const MEASURING_INTERVALS: u64 = 10;
 
 /// When the SYN of the measured flow leaves, for every scheme. Without other traffic it leaves at once, and traffic with a start
-/// begins after it. Responsive flows warm up before it. With constant-rate or on/off sources, Quick-Start's routers measure before it, so that every scheme
+/// begins after it. Responsive flows warm up before it; transfers that arrive faster than the bottleneck carries them have a second. With constant-rate or on/off sources, Quick-Start's routers measure before it, so that every scheme
 /// meets the datagrams in one phase.
 pub fn flow_start(scenario: &Scenario) -> Time {
     let measuring = MEASURING.max(scenario.measuring_interval() * MEASURING_INTERVALS);
@@ -64,6 +64,8 @@ pub fn flow_start(scenario: &Scenario) -> Time {
         _ if entry.start.is_some() => Span::ZERO,
         Cross::None => Span::ZERO,
         Cross::Cbr(_) | Cross::OnOff { .. } => measuring,
+        // What arrives faster than it leaves has no steady state to warm up to, and a backlog without bound.
+        Cross::Poisson { .. } | Cross::Web(_) if is_overloaded(scenario) => measuring,
         Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Users { .. } | Cross::Web(_) => {
             WARM_UP.max(scenario.rtt * WARM_UP_RTTS).max(measuring)
         }

@@ -67,6 +67,16 @@ pub(crate) fn offered_load(scenario: &Scenario) -> f64 {
     scenario.traffic().filter(|entry| !entry.reverse && entry.stop.is_none()).map(mean).sum()
 }
 
+/// Whether other traffic that does not wait offers more than the bottleneck carries. What is left then depends on how long that
+/// has gone on, and there is no ideal.
+#[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
+pub(crate) fn is_overloaded(scenario: &Scenario) -> bool {
+    let sender = scenario.ideal_sender();
+    let most = sender.rates.iter().map(|(_, bps)| *bps).max().unwrap_or(0);
+    let carried = sender.policer.map_or(most, |policer| most.min(policer.bps));
+    offered_load(scenario) > carried as f64
+}
+
 /// The unresponsive traffic of an entry, over the links of `way`.
 pub(crate) fn datagrams(
     scenario: &Scenario,

@@ -9,7 +9,7 @@ use firstflight_scenario::{Goal, Scenario, SchemeChoice};
 use firstflight_sim::{Application, FlowId, FlowStats, HostName, LinkId, Recorder, Sim, Stop, Traffic};
 
 use crate::build_network::{AnyNetwork, AnySim, RunNetwork, clients, flow_start, flows, measured};
-use crate::cross_flows::offered_load;
+use crate::cross_flows::{is_overloaded, offered_load};
 use crate::error::RunError;
 use crate::meter::{LinkSlots, Meter, Metered};
 use crate::observe::{Observer, Recent, Surroundings, Watching};
@@ -295,16 +295,6 @@ pub(crate) fn count<W: Recorder>(
         }
         advance(&mut sim, done.min(latest), interrupted)?;
     }
-}
-
-/// Whether other traffic that does not wait offers more than the bottleneck carries. What is left then depends on how long that
-/// has gone on, and there is no ideal.
-#[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
-fn is_overloaded(scenario: &Scenario) -> bool {
-    let sender = scenario.ideal_sender();
-    let most = sender.rates.iter().map(|(_, bps)| *bps).max().unwrap_or(0);
-    let carried = sender.policer.map_or(most, |policer| most.min(policer.bps));
-    offered_load(scenario) > carried as f64
 }
 
 /// Why a transfer of the scenario has no ideal to compare with, where it has none.

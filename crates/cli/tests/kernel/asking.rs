@@ -177,6 +177,102 @@ fn a_router_approves_what_its_link_has_left() {
     assert!(number(&counts, "/packets") > 3, "{told}");
 }
 
+/// A middlebox between two interfaces that hands frames on, and makes of options of IPv4 headers what its first argument says.
+const MIDDLEBOX: &str = r#"
+import select, socket, struct, sys
+how, *names = sys.argv[1:]
+def sum16(data):
+    data = bytes(data) + bytes(len(data) % 2)
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16: total = (total & 0xffff) + (total >> 16)
+    return struct.pack("!H", ~total & 0xffff)
+def passed(frame):
+    frame = bytearray(frame)
+    if frame[12:14] != b"\x08\x00": return frame
+    end = 14 + 4 * (frame[14] & 15)
+    if end > 34 and how == "drop": return None
+    frame[34:end] = b"\x01" * (end - 34)
+    frame[24:26] = bytes(2)
+    frame[24:26] = sum16(frame[14:end])
+    tcp = frame[end:14 + struct.unpack("!H", frame[16:18])[0]]
+    # Between interfaces of one machine the sum of a segment is left to whoever needs it.
+    if frame[23] == 6:
+        tcp[16:18] = bytes(2)
+        tcp[16:18] = sum16(frame[26:34] + struct.pack("!HH", 6, len(tcp)) + tcp)
+    return frame[:end] + tcp
+ends = []
+for name in names:
+    end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    end.bind((name, 0))
+    SOL_PACKET, PACKET_ADD_MEMBERSHIP, PACKET_MR_PROMISC = 263, 1, 1
+    end.setsockopt(SOL_PACKET, PACKET_ADD_MEMBERSHIP, struct.pack("iHH8s", socket.if_nametoindex(name), PACKET_MR_PROMISC, 0, b""))
+    ends.append(end)
+print("attached", flush=True)
+while True:
+    for end in select.select(ends, [], [])[0]:
+        frame, (_, _, kind, *_) = end.recvfrom(65535)
+        frame = passed(frame) if kind != socket.PACKET_OUTGOING else None
+        if frame: ends[1 - ends.index(end)].send(frame)
+"#;
+
+/// Two namespaces, and between them this shell's with the middlebox. Both hosts ask, A in its SYN and B, which has the data, in its SYN-ACK.
+#[test]
+fn a_middlebox_that_strips_or_drops_the_option_costs_the_request_and_is_told() {
+    let name = "asking::a_middlebox_that_strips_or_drops_the_option_costs_the_request_and_is_told";
+    if !can_run(name, &["python3", "ip", "nsenter"]) {
+        return;
+    }
+    let server = "import socket
+l=socket.create_server((\"\",8081)); print(\"listening\", flush=True); s,_=l.accept(); s.send(bytes(20000)); s.close()";
+    let client = "import socket
+s=socket.create_connection((\"10.78.1.2\",8081)); n=0
+while d:=s.recv(65536): n+=len(d)
+print(n)";
+    for (how, told_by_a, told_by_b) in [
+        ("strip", ["no answer"; 2], "no answer"),
+        // A's second SYN went without the request: the middlebox does not say which of the two words it is.
+        ("drop", ["no answer", "the SYN with the request was lost"], "the SYN with the request was lost"),
+    ] {
+        let folder = folder(&format!("quick-start-{how}"));
+        std::fs::write(folder.join("box.py"), MIDDLEBOX).expect("a file");
+        let out = folder.display();
+        let script = format!(
+            "F={PROGRAM}; O={out}
+            setpriv --pdeathsig KILL unshare --net setpriv --pdeathsig KILL sleep 60 & A=$!
+            setpriv --pdeathsig KILL unshare --net setpriv --pdeathsig KILL sleep 60 & B=$!
+            until [ $(readlink /proc/$A/ns/net) != $(readlink /proc/self/ns/net) ] &&
+                [ $(readlink /proc/$B/ns/net) != $(readlink /proc/self/ns/net) ]; do sleep 0.05; done
+            side() {{
+                ip link add ${{1}}1 type veth peer name ${{1}}0 netns $2 || exit
+                ip link set ${{1}}1 up
+                nsenter -t $2 -n sh -c \"ip addr add 10.78.1.$3/24 dev ${{1}}0; ip link set ${{1}}0 gso_max_segs 1; ip link set ${{1}}0 up\"
+            }}
+            side a $A 1; side b $B 2
+            python3 $O/box.py {how} a1 b1 >$O/box & M=$!
+            nsenter -t $A -n $F kernel load quick-start --interface a0 >$O/a & QA=$!
+            nsenter -t $B -n $F kernel load quick-start --interface b0 >$O/b & QB=$!
+            for file in box a b; do until grep -q attached $O/$file; do sleep 0.1; done; done
+            nsenter -t $B -n python3 -c '{server}' >$O/server & N=$!
+            until grep -q listening $O/server; do sleep 0.1; done
+            nsenter -t $A -n python3 -c '{client}' >$O/client; wait $N
+            kill -TERM $QA $QB; wait $QA $QB
+            kill $M $A $B"
+        );
+        let shell =
+            ["--pdeathsig", "KILL", "timeout", "60", "unshare", "--net", "--kill-child", "--fork", "sh", "-c"];
+        let output = Command::new("setpriv").args(shell).arg(&script).stdin(Stdio::null()).output();
+        let output = output.expect("the commands run");
+        let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap_or_default();
+        let (a, b) = (read("a"), read("b"));
+        let told = format!("{how}: {a}{b}{}", stderr(&output));
+        assert_eq!(read("client").trim(), "20000", "{told}");
+        let from_a = a.lines().find(|line| line.contains("> 10.78.1.2:8081: "));
+        assert!(from_a.is_some_and(|line| told_by_a.iter().any(|word| line.contains(word))), "{told}");
+        let from_b = b.lines().find(|line| line.contains("10.78.1.2:8081 > 10.78.1.1:"));
+        assert!(from_b.is_some_and(|line| line.contains(told_by_b)), "{told}");
+    }
+}
+
 /// The client sends 10 kB, at whose end the window is mostly unused, and after a pause as much as the window holds. 34 packets at 10.24 Mbit/s
 /// never wait before a link of 12 Mbit/s; at twice that, 14 of them would, and the queue has room for 8. The first ten packets are not paced.
 #[test]
