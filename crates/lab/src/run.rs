@@ -9,7 +9,7 @@ use firstflight_scenario::{Goal, Scenario, SchemeChoice};
 use firstflight_sim::{Application, FlowId, FlowStats, HostName, LinkId, Recorder, Sim, Stop, Traffic};
 
 use crate::build_network::{AnyNetwork, AnySim, RunNetwork, clients, flow_start, flows, measured};
-use crate::cross_flows::{is_overloaded, offered_load};
+use crate::cross_flows::is_overloaded;
 use crate::error::RunError;
 use crate::meter::{LinkSlots, Meter, Metered};
 use crate::observe::{Observer, Recent, Surroundings, Watching};

@@ -258,8 +258,18 @@ print(n)";
             kill -TERM $QA $QB; wait $QA $QB
             kill $M $A $B"
         );
-        let shell =
-            ["--pdeathsig", "KILL", "timeout", "60", "unshare", "--net", "--kill-child", "--fork", "sh", "-c"];
+        let shell = [
+            "--pdeathsig",
+            "KILL",
+            "timeout",
+            "60",
+            "unshare",
+            "--net",
+            "--kill-child",
+            "--fork",
+            "sh",
+            "-c",
+        ];
         let output = Command::new("setpriv").args(shell).arg(&script).stdin(Stdio::null()).output();
         let output = output.expect("the commands run");
         let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap_or_default();
