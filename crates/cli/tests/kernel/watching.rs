@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -250,19 +250,30 @@ fn the_page_on_deployment_walks_from_capture_to_verdict() {
     let blocks: Vec<&str> =
         page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().expect("it ends")).collect();
     assert_eq!(blocks.len(), 4, "a block of commands a step");
-    let place = folder("deploy");
     let folder_of_program = Path::new(PROGRAM).parent().expect("a folder");
     let path =
         format!("{}:{}:/usr/sbin:/sbin", text(folder_of_program), std::env::var("PATH").unwrap_or_default());
     // Whatever the commands leave running ends with their shell, which is the first process of a namespace.
-    let output = Command::new("setpriv")
-        .args(["--pdeathsig", "KILL", "unshare", "--pid", "--kill-child", "--fork", "--mount-proc"])
-        .args(["sh", "-e", "-c", &blocks.concat()])
-        .current_dir(&place)
-        .env("PATH", path)
-        .stdin(Stdio::null())
-        .output()
-        .expect("setpriv runs");
+    let walk = || {
+        let place = folder("deploy");
+        let output = Command::new("setpriv")
+            .args(["--pdeathsig", "KILL", "unshare", "--pid", "--kill-child", "--fork", "--mount-proc"])
+            .args(["sh", "-e", "-c", &blocks.concat()])
+            .current_dir(&place)
+            .env("PATH", &path)
+            .stdin(Stdio::null())
+            .output();
+        (place, output.expect("setpriv runs"))
+    };
+    // A run whose packets were late is void, and says so: it is made again.
+    let is_void = |output: &Output| stderr(output).contains("the run is void");
+    let mut walked = walk();
+    for _ in 0..3 {
+        if is_void(&walked.1) {
+            walked = walk();
+        }
+    }
+    let (place, output) = walked;
     let (out, err) = (stdout(&output), stderr(&output));
     assert_eq!(status(&output), 0, "{out}{err}");
     assert!(out.contains("12 start-ups"), "{out}");
