@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 MANIFEST = "sweep.json"
@@ -42,6 +43,10 @@ class Folder:
             lines = ended.stderr.strip().splitlines() or [f"{self.program} ended with {ended.returncode}"]
             first = next((line for line in lines if line.startswith("error: ")), lines[-1])
             raise Failure(first.removeprefix("error: "), ended.returncode if ended.returncode > 0 else 1)
+        # What the program notes of the folder, such as parts of several builds.
+        for line in ended.stderr.splitlines():
+            if line.startswith("note: "):
+                print(line, file=sys.stderr, flush=True)
         return {int(line) for line in ended.stdout.split()}
 
     def shards(self, of):
@@ -64,13 +69,14 @@ class Folder:
                 self.missing.discard(part)
 
     def _is_of_this_sweep(self, manifest):
-        if manifest == self.manifest:
-            return
         try:
             here, there = json.loads(self.manifest), json.loads(manifest)
-            key = next(key for key in {**here, **there} if here.get(key) != there.get(key))
+            # Rows carry the build that raced them, and the program notes a mixture: an earlier build's folder goes on.
+            key = next((key for key in {**here, **there} if key != "build" and here.get(key) != there.get(key)), None)
+            if key is None:
+                return
             what = f"its `{key}` is {json.dumps(there.get(key))} and here it is {json.dumps(here.get(key))}"
-        except (ValueError, StopIteration, AttributeError):
+        except (ValueError, TypeError, AttributeError):
             what = f"its {MANIFEST} is another"
         raise Failure(f"a worker's program makes another sweep: {what}; the same program is wanted everywhere", 2)
 

@@ -55,6 +55,7 @@ def test_what_comes_back_is_looked_at_before_any_of_it_is_written(place, undistu
     older = manifest.replace(b'"version": "', b'"version": "0.')
     for raced, status, says in [
         ({"manifest": older, "parts": of_shard}, 2, "another sweep: its `version` is "),
+        ({"manifest": b"[]", "parts": of_shard}, 2, "its sweep.json is another"),
         ({"manifest": b"{", "parts": of_shard}, 2, "its sweep.json is another"),
         ({"manifest": manifest, "parts": {**of_shard, "../part-000001.parquet": b""}}, 1, "shard 2/4 came back with other parts"),
         ({"manifest": manifest, "parts": {"part-000001.parquet": b""}}, 1, "shard 2/4 came back with other parts"),
@@ -63,7 +64,10 @@ def test_what_comes_back_is_looked_at_before_any_of_it_is_written(place, undistu
             folder.take(2, 4, raced)
         assert failure.value.status == status
     assert [*place.whole()] == ["sweep.json"]
-    folder.take(2, 4, {"manifest": manifest, "parts": of_shard})
+    # A folder that another build began goes on.
+    rebuilt = re.sub(rb'"build": "[^"]*"', b'"build": "another"', manifest)
+    assert rebuilt != manifest
+    folder.take(2, 4, {"manifest": rebuilt, "parts": of_shard})
     assert place.whole() == {"sweep.json": manifest, **of_shard}
     assert folder.ask() == set(range(PARTS)) - {1, 5, 9}
 

@@ -152,7 +152,7 @@ pub(crate) fn check_folder(path: &Path) -> io::Result<()> {
         return Err(io::ErrorKind::NotADirectory.into());
     }
     // What is to be made of it has names that the system may refuse.
-    for name in path.strip_prefix(nearest).unwrap_or(Path::new("")) {
+    for name in path.strip_prefix(nearest).unwrap_or(path) {
         is_there(&nearest.join(name))?;
     }
     is_there(path)?;

@@ -48,7 +48,7 @@ pub fn evidence(tape: &Tape, carrier: Carrier, mss: u16, size: u64, limit: Span)
     evidence_of(sent, mss, size, limit)
 }
 
-/// The same of the packets of one sender, in order.
+/// The evidence of the packets of one sender, in order.
 pub(crate) fn evidence_of<'a>(
     sent: impl Iterator<Item = (&'a Taped, Segment)>,
     mss: u16,

@@ -7,7 +7,7 @@ use firstflight_measure::{Evidence, Quantile, VERSION, WINDOW_FIELDS, metrics, q
 use firstflight_scenario::{Scenario, SchemeChoice};
 use serde_json::{Map, Value, json};
 
-/// One flow.
+/// What is known of one flow of a population.
 pub(crate) struct Flow {
     /// The evidence of the connection.
     pub(crate) evidence: Evidence,

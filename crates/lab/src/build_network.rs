@@ -55,17 +55,19 @@ const WARM_UP_RTTS: u64 = 100;
 const MEASURING: Span = Span::from_secs(1);
 const MEASURING_INTERVALS: u64 = 10;
 
-/// When the SYN of the measured flow leaves, for every scheme. Without other traffic it leaves at once, and traffic with a start
-/// begins after it. Responsive flows warm up before it; transfers that arrive faster than the bottleneck carries them have a second. With constant-rate or on/off sources, Quick-Start's routers measure before it, so that every scheme
-/// meets the datagrams in one phase.
+/// When the SYN of the measured flow leaves, for every scheme. Without other traffic the SYN leaves at once, and traffic with a start
+/// begins after the SYN. Responsive flows warm up before it, but where transfers arrive faster than the bottleneck carries them. With
+/// constant-rate or on/off sources, Quick-Start's routers measure before it, so that every scheme meets the datagrams in one phase.
 pub fn flow_start(scenario: &Scenario) -> Time {
     let measuring = MEASURING.max(scenario.measuring_interval() * MEASURING_INTERVALS);
+    // Transfers that arrive faster than they leave have no steady state to warm up to, and a backlog without bound.
+    let arrives = |entry: Beside| matches!(entry.cross, Cross::Poisson { .. } | Cross::Web(_));
+    let piles_up = is_overloaded(scenario) && scenario.traffic().any(arrives);
     let before = |entry: Beside| match entry.cross {
         _ if entry.start.is_some() => Span::ZERO,
         Cross::None => Span::ZERO,
         Cross::Cbr(_) | Cross::OnOff { .. } => measuring,
-        // What arrives faster than it leaves has no steady state to warm up to, and a backlog without bound.
-        Cross::Poisson { .. } | Cross::Web(_) if is_overloaded(scenario) => measuring,
+        _ if piles_up => measuring,
         Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Users { .. } | Cross::Web(_) => {
             WARM_UP.max(scenario.rtt * WARM_UP_RTTS).max(measuring)
         }

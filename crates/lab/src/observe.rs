@@ -136,7 +136,7 @@ impl Observer {
         self.tally.wants_intervals()
     }
 
-    /// The same observer, which is told the length of the scorecard's intervals ([`Tally::intervals`]).
+    /// Tells the observer the length of the scorecard's intervals ([`Tally::intervals`]).
     pub(crate) fn intervals(mut self, length: Option<u64>) -> Self {
         self.tally.intervals(length);
         self

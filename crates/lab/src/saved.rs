@@ -31,7 +31,7 @@ pub fn resumed(
         Ok::<_, RunError>(outcome.recent.map_or(Last::Nothing, |recent| recent.last()))
     };
     let last = match last_of(Recent::default())? {
-        // The same run again, in which it is known from when on to remember.
+        // The run is made again, and remembers from that instant on.
         Last::Forgotten(from) => last_of(Recent::all_from(from))?,
         last => last,
     };

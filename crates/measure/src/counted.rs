@@ -20,13 +20,13 @@ pub struct Counted {
     pub again: u64,
     /// Data packets that the network dropped.
     pub lost: u64,
-    /// Data packets that a queue or a policer dropped, as [`crate::scorecard::overshoot_lost_packets`] counts them.
+    /// Data packets dropped by the overshoot of start-up; [`crate::scorecard::overshoot_lost_packets`] says which these are.
     pub overshoot: u64,
     /// Data packets that a queue or a policer dropped.
     pub queue_lost: u64,
     /// Payload bytes in order at the receiver at the end of the flow's life.
     pub delivered: u64,
-    /// The same by the instants of [`Tally::new`].
+    /// Payload bytes in order at the receiver by each of the instants of [`Tally::new`].
     pub early: [u64; EARLY],
     /// The counts of su-time, if su-time ended.
     pub su: Option<SuCounted>,

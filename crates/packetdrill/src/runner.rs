@@ -37,7 +37,7 @@ struct Numbers {
     /// The endpoint's initial sequence number, and what the script calls it less that.
     local: u32,
     named: u32,
-    /// That of the script's side, once a SYN said it.
+    /// The initial sequence number of the script's side, once a SYN said which.
     remote: Option<u32>,
 }
 

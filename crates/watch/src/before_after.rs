@@ -22,7 +22,7 @@ const ENOUGH_PREFIXES: usize = 20;
 const DRAWS: usize = 20_000_000;
 const RESAMPLES: [usize; 2] = [200, 2_000];
 
-/// The same collections give the same intervals.
+/// The seed of what is drawn: two collections give the same intervals each time.
 const SEED: u64 = 1;
 
 /// What a number counts.
@@ -156,9 +156,9 @@ pub struct Change {
 /// Start-ups before against those after.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BeforeAfter {
-    /// Those before.
+    /// The start-ups before.
     pub before: Side,
-    /// Those after.
+    /// The start-ups after.
     pub after: Side,
     /// Whether whole prefixes were drawn, and not connections.
     pub by_prefix: bool,

@@ -75,7 +75,7 @@ pub struct Numbers {
 /// A connection whose handshake is over.
 #[derive(Clone, Copy, Debug)]
 pub struct Opened<'a> {
-    /// As its socket has it.
+    /// The connection as its socket has it.
     pub opening: Opening,
     /// The inode of its network namespace.
     pub namespace: u32,
@@ -99,7 +99,7 @@ struct Followed {
     socket: Socket,
     about: Box<Start>,
     numbers: Numbers,
-    /// Those when its end left.
+    /// The congestion control's numbers when the connection's end left.
     at_end: Option<Numbers>,
     left: Option<Left>,
     /// Whether it sent data.
@@ -142,8 +142,9 @@ impl Watcher {
         self.unknown
     }
 
-    /// A handshake is over. `id` names the socket until it is closed.
-    pub fn opened(&mut self, id: u64, numbers: Numbers, opened: &Opened<'_>) {
+    /// A handshake is over. `id` names the socket until it is closed. If `id` was another connection's, of whose end no fact came, that
+    /// connection's start-up is told as one that is open still, if it sent data, and one lost fact at the least is counted with it.
+    pub fn opened(&mut self, id: u64, numbers: Numbers, opened: &Opened<'_>) -> Option<Start> {
         self.opened += 1;
         let about = Start {
             socket: opened.cookie,
@@ -161,12 +162,15 @@ impl Watcher {
             left: None,
             has_data: false,
         };
-        self.followed.insert(id, followed);
+        let mut before = self.followed.insert(id, followed)?;
+        before.about.facts_lost = before.about.facts_lost.max(1);
+        before.has_data.then(|| before.end(false))
     }
 
-    /// A connection has another congestion control than before, and no full segment left yet.
-    pub fn named(&mut self, id: u64, law: &str) {
+    /// A connection has another congestion control than before, and no full segment left yet. `lost` as in [`Watcher::sent`].
+    pub fn named(&mut self, id: u64, lost: u32, law: &str) {
         if let Some(followed) = self.followed.get_mut(&id) {
+            followed.about.facts_lost = followed.about.facts_lost.saturating_add(lost);
             law.clone_into(&mut followed.about.congestion_control);
         }
     }
@@ -188,7 +192,7 @@ impl Watcher {
         }
     }
 
-    /// A connection is over. Its start-up is told, if it sent data.
+    /// A connection is over. Its start-up is told, if it sent data. Of its facts `lost` in all found no room.
     pub fn closed(
         &mut self,
         id: u64,
@@ -197,8 +201,9 @@ impl Watcher {
         law: &str,
         retransmitted: u32,
     ) -> Option<Start> {
-        self.note(id, numbers, lost)?;
+        self.note(id, numbers, 0)?;
         let mut followed = self.followed.remove(&id)?;
+        followed.about.facts_lost = lost;
         if !followed.has_data {
             self.silent += 1;
             return None;

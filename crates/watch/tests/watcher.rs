@@ -35,9 +35,9 @@ fn numbers(cwnd: u32, ssthresh: u32, state: u8) -> Numbers {
 fn rounds(watcher: &mut Watcher, id: u64, sizes: &[u32], law: &str) -> Option<Start> {
     let (mut at, mut next, mut una) = (101 * MS, 1, 1);
     let opened = Opened { opening: opening("203.0.113.77:5000"), namespace: 4, cookie: 7 + id, law };
-    watcher.opened(id, numbers(10, INFINITE, 0), &Opened { law: "bbr", ..opened });
+    assert_eq!(watcher.opened(id, numbers(10, INFINITE, 0), &Opened { law: "bbr", ..opened }), None);
     // The program chooses its own before it sends.
-    watcher.named(id, law);
+    watcher.named(id, 0, law);
     for (round, size) in sizes.iter().enumerate() {
         let is_last = round + 1 == sizes.len();
         let now = if is_last { numbers(*size / 2, *size / 2, 3) } else { numbers(*size, INFINITE, 0) };
@@ -87,9 +87,9 @@ fn a_connection_without_data_has_no_start_up_and_an_open_one_is_told_in_the_end(
     let open = |watcher: &mut Watcher, id| {
         let opened =
             Opened { opening: opening("[2001:db8:1:2::3]:80"), namespace: 4, cookie: id, law: "reno" };
-        watcher.opened(id, numbers(10, INFINITE, 0), &opened);
+        watcher.opened(id, numbers(10, INFINITE, 0), &opened)
     };
-    (1..=3).for_each(|id| open(&mut watcher, id));
+    (1..=3).for_each(|id| assert_eq!(open(&mut watcher, id), None));
     // An end without data.
     watcher.sent(
         1,
@@ -108,7 +108,7 @@ fn a_connection_without_data_has_no_start_up_and_an_open_one_is_told_in_the_end(
     assert_eq!((rest[0].is_open, rest[0].facts_lost, rest[0].found.exit_cause), (true, 5, None));
     assert_eq!(rest[0].prefix, "2001:db8:1::/48");
     // The window when the end left, and not what the kernel made of it as it left.
-    open(&mut watcher, 4);
+    assert_eq!(open(&mut watcher, 4), None);
     watcher.sent(
         4,
         numbers(30, 20, 0),
@@ -120,6 +120,34 @@ fn a_connection_without_data_has_no_start_up_and_an_open_one_is_told_in_the_end(
     // Its window never reached the threshold.
     assert_eq!((rest[0].ssthresh_segments, rest[0].kernel_exit_state), (Some(20), Some("open")));
     assert_eq!(watcher.open_now(), 0);
+}
+
+#[test]
+fn what_found_no_room_is_counted_with_its_connection() {
+    let mut watcher = Watcher::new(Prefixes::default());
+    let open = |watcher: &mut Watcher| {
+        let opened = Opened { opening: opening("203.0.113.77:5000"), namespace: 4, cookie: 7, law: "reno" };
+        watcher.opened(1, numbers(10, INFINITE, 0), &opened)
+    };
+    let send = |watcher: &mut Watcher, lost| {
+        let data = Departure { at: 101 * MS, seq: 1, end: 101, flags: 0 };
+        watcher.sent(1, numbers(10, INFINITE, 0), lost, &data);
+    };
+    // The kernel's own sum at the end has also what no fact told.
+    assert_eq!(open(&mut watcher), None);
+    send(&mut watcher, 2);
+    watcher.named(1, 3, "cubic");
+    let ended = watcher.closed(1, numbers(10, INFINITE, 0), 6, "cubic", 0).expect("it sent data");
+    assert_eq!((ended.facts_lost, ended.is_open), (6, false));
+    // A socket's memory is used again, and the fact of its end never came.
+    assert_eq!(open(&mut watcher), None);
+    send(&mut watcher, 0);
+    watcher.named(1, 0, "cubic");
+    let replaced = open(&mut watcher).expect("it sent data");
+    assert_eq!((replaced.facts_lost, replaced.is_open, watcher.open_now()), (1, true, 1));
+    send(&mut watcher, 2);
+    watcher.named(1, 3, "cubic");
+    assert_eq!(watcher.finish()[0].facts_lost, 5);
 }
 
 #[test]

@@ -127,7 +127,7 @@ struct tcp_sock {
 /* What a packet of TCP says besides its IP header. */
 struct segment {
 	struct flow flow;
-	/* As it is on the wire. */
+	/* In the byte order of the wire. */
 	u32 seq;
 	u8 flags, has_data;
 };
@@ -417,8 +417,10 @@ static __always_inline void start(struct bpf_sock_ops *ops, struct bpf_sock *sk,
 	s->is_limited = 1;
 	s->flags = CALLBACKS & ~ops->bpf_sock_ops_cb_flags;
 	kept = bpf_sk_storage_get(&started, sk, s, BPF_SK_STORAGE_GET_F_CREATE);
-	if (!kept)
+	if (!kept) {
+		s->window = 0;
 		return;
+	}
 	if (bpf_setsockopt(ops, SOL_TCP, TCP_BPF_IW, &s->window, sizeof(s->window))) {
 		bpf_sk_storage_delete(&started, sk);
 		s->window = 0;

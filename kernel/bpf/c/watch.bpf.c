@@ -99,8 +99,8 @@ struct named {
 
 /* What is kept of a connection that is followed. */
 struct watched {
-	/* When departures and acknowledgements were told last, and the packet that left last. */
-	u64 sent_ns, heard_ns, packet;
+	/* When departures and acknowledgements were told last; the packet that left last, and its first interface. */
+	u64 sent_ns, heard_ns, packet, device;
 	/* The operations of the congestion control, until a full segment left, which is as long as this. */
 	u64 law;
 	u32 mss;
@@ -196,6 +196,7 @@ struct sk_buff___w {
 	unsigned char *data;
 	u32 len;
 	struct sock *sk;
+	struct net_device *dev;
 };
 
 #pragma clang attribute pop
@@ -230,7 +231,7 @@ static __always_inline void fill(struct fact *f, struct tcp_sock___w *tp, u8 kin
 	f->flags = f->options = 0;
 }
 
-/* The same of the socket of a packet, which the verifier knows for a `struct sock` only: it is read as memory, which takes longer. */
+/* `fill` for the socket of a packet, which the verifier knows for a `struct sock` only. Reading that socket as memory takes longer. */
 static __always_inline void fill_read(struct fact *f, struct tcp_sock___w *tp, u8 kind)
 {
 	f->socket = (u64)tp;
@@ -457,10 +458,11 @@ SEC("tp_btf/net_dev_start_xmit") int BPF_PROG(leaves, struct sk_buff *skb)
 	/* Within a tunnel the header is another one: such a packet passed before, at the tunnel's own interface. */
 	if (header.source != bpf_htons(common(tp)->skc_num) || header.dest != common(tp)->skc_dport)
 		return 0;
-	/* The same packet again, at an interface below another one. */
-	if (w->packet == (u64)skb && w->number == seq)
+	/* A packet that passed a higher interface. A segment that is sent again at the first one may have the memory of its last copy. */
+	if (w->packet == (u64)skb && w->number == seq && w->device != (u64)s->dev)
 		return 0;
 	w->packet = (u64)skb;
+	w->device = (u64)s->dev;
 	w->number = seq;
 	if (w->law) {
 		if (w->law != (u64)law_of(tp)) {

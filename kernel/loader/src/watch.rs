@@ -67,7 +67,7 @@ pub struct Fact<'a> {
 /// What happened to a socket. Times are nanoseconds since 1970.
 #[derive(Clone, Copy, Debug)]
 pub enum What<'a> {
-    /// Its handshake is over.
+    /// The handshake of the socket is over.
     Opened {
         /// As the socket has it.
         opening: Opening,
@@ -78,13 +78,13 @@ pub enum What<'a> {
         /// The name of its congestion control.
         law: &'a str,
     },
-    /// It has another congestion control, of this name, and no full segment left before.
+    /// The socket has another congestion control, of this name, and no full segment left before.
     Named(&'a str),
     /// A segment left.
     Sent(Departure),
     /// A segment arrived.
     Heard(Hearing<'a>),
-    /// It is closed.
+    /// The socket is closed.
     Closed(Closing<'a>),
 }
 

@@ -73,7 +73,7 @@ impl Record {
         Some(Self {
             kind: *Kind::ALL.get(kind)?,
             port: u16::try_from(word(bytes, 4)? & 0xFFFF).ok()?,
-            // As it is on the wire.
+            // The peer's port is in the byte order of the wire.
             peer: u16::from_be(u16::try_from(word(bytes, 4)? >> 16).ok()?),
             socket: u64::from_ne_bytes(bytes.get(8..16)?.try_into().ok()?),
             facts: Facts::read(&bytes[HEAD..HEAD + FACTS])?,

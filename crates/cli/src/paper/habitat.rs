@@ -110,7 +110,7 @@ fn missing_in_kernel() -> Option<String> {
     super::kernel::missing()
 }
 
-/// The same of a program that loads no schemes.
+/// What a program that loads no schemes lacks for the habitat `kernel`, in a line.
 #[cfg(not(all(feature = "kernel", target_os = "linux")))]
 #[expect(clippy::unnecessary_wraps, reason = "a program that loads schemes may lack nothing")]
 fn missing_in_kernel() -> Option<String> {

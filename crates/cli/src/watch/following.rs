@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::targets::{check_file, is_same};
 
-/// The least ring: what libbpf takes, and the most, which still is addressed by 32 bits.
+/// The least and the most bytes of the ring. libbpf takes no less, and 32 bits address no more.
 const RINGS: [u64; 2] = [4096, 1 << 30];
 
 /// `firstflight watch` without --compare.
@@ -28,6 +28,8 @@ pub(super) fn follow(options: &Watch, arguments: &[String]) -> Result<(), Failur
     check(options, arguments)?;
     let interrupt = Interrupt::listen();
     let attached = Attached::attach(&order).map_err(Failure::usage)?;
+    // Before the view, which takes the terminal.
+    output::say("watching, until Ctrl-C\n");
     let inspect = super::telling::of_captures(options);
     let telling = RefCell::new(Telling::new(options, &inspect, every)?);
     #[expect(clippy::disallowed_methods, reason = "this is the edge: facts come by the machine's clock")]
@@ -37,13 +39,15 @@ pub(super) fn follow(options: &Watch, arguments: &[String]) -> Result<(), Failur
         let is_over = interrupt.happened() || duration.is_some_and(|duration| elapsed >= duration);
         telling.borrow_mut().turn(elapsed, attached.lost().unwrap_or(0)) && !is_over
     };
-    output::say("watching, until Ctrl-C\n");
     let followed = attached.follow(|fact| telling.borrow_mut().take(fact), goes_on);
     let lost = attached.lost();
     drop(attached);
     let telling = telling.into_inner();
+    // What was told by then is written, also where the kernel fails in the end.
+    let ended = telling.end(began.elapsed(), *lost.as_ref().unwrap_or(&0), &style, arguments);
     followed.map_err(Failure::usage)?;
-    telling.end(began.elapsed(), lost.map_err(Failure::usage)?, &style, arguments)
+    lost.map_err(Failure::usage)?;
+    ended
 }
 
 fn order(options: &Watch, arguments: &[String]) -> Result<WatchOrder, Failure> {

@@ -104,13 +104,18 @@ impl<'a> Telling<'a> {
         let (socket, lost) = (fact.socket, fact.lost);
         match fact.what {
             What::Opened { opening, namespace, cookie, law } => {
-                self.watcher.opened(socket, numbers, &Opened { opening, namespace, cookie, law });
+                let opened = Opened { opening, namespace, cookie, law };
+                if let Some(start) = self.watcher.opened(socket, numbers, &opened) {
+                    self.tell(start);
+                }
             }
-            What::Named(law) => self.watcher.named(socket, law),
+            What::Named(law) => self.watcher.named(socket, lost, law),
             What::Sent(departure) => self.watcher.sent(socket, numbers, lost, &departure),
             What::Heard(hearing) => self.watcher.heard(socket, numbers, lost, &hearing),
             What::Closed(closing) => {
-                let start = self.watcher.closed(socket, numbers, lost, closing.law, closing.retransmitted);
+                // The kernel's own sum has what was lost with facts that found no room themselves.
+                let start =
+                    self.watcher.closed(socket, numbers, closing.lost, closing.law, closing.retransmitted);
                 if let Some(start) = start {
                     self.tell(start);
                 }
@@ -118,22 +123,29 @@ impl<'a> Telling<'a> {
         }
     }
 
-    /// A start-up is told.
-    fn tell(&mut self, start: Start) {
+    /// A start-up is told. Its row is kept whatever became of another output: what was watched does not come again.
+    fn tell(&mut self, mut start: Start) {
+        if let Err(failure) = self.keep(&mut start) {
+            self.parquet = None;
+            self.failure.get_or_insert(failure);
+        }
         if self.failure.is_none() {
             self.failure = self.put(start).err();
         }
     }
 
-    fn put(&mut self, mut start: Start) -> Result<(), Failure> {
+    /// The row of a start-up.
+    fn keep(&mut self, start: &mut Start) -> Result<(), Failure> {
+        let Some(parquet) = &mut self.parquet else { return Ok(()) };
+        parquet.push(record(start).map_err(Failure::write)?).map_err(Failure::write)
+    }
+
+    fn put(&mut self, start: Start) -> Result<(), Failure> {
         self.told += 1;
         self.doubtful += u64::from(start.facts_lost > 0);
         self.groups.add(&start);
         if self.options.json && !self.options.summary {
             self.lines.extend(json::line(&start).map_err(Failure::write)?.into_bytes());
-        }
-        if let Some(parquet) = &mut self.parquet {
-            parquet.push(record(&mut start).map_err(Failure::write)?).map_err(Failure::write)?;
         }
         if self.view.is_some() {
             self.latest.truncate(LATEST - 1);
@@ -210,16 +222,16 @@ impl<'a> Telling<'a> {
         for start in self.watcher.finish() {
             self.tell(start);
         }
-        if let Some(failure) = self.failure.take() {
-            return Err(failure);
-        }
         self.totals.facts_lost = lost;
-        self.flush()?;
-        self.write_metrics(Duration::MAX)?;
         if let (Some(rows), Some(path)) = (self.parquet.take(), &self.options.parquet) {
             rows.finish().map_err(Failure::write)?.commit().map_err(Failure::write)?;
             output::say_written(path);
         }
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        self.flush()?;
+        self.write_metrics(Duration::MAX)?;
         let told = self.words(elapsed, open);
         if self.options.json {
             output::say(&told);

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::common::{folder, names, refused, run, status, stderr, stdout, text};
+use crate::common::{firstflight, folder, names, refused, run, status, stderr, stdout, text};
 
 const RACE: [&str; 9] =
     ["race", "--rate", "10mbit", "--rtt", "20ms", "--size", "50kB", "--schemes", "slow-start"];
@@ -287,6 +287,12 @@ fn names_that_are_too_long_are_refused_before_anything_runs() {
         let line = refused(&[&RACE[..], &[option, text(&long)]].concat());
         assert!(line.contains("too long"), "{option}: {line}");
     }
+    // So is one of a folder that is to be made where the command is run.
+    let inside = format!("new/{}", "b".repeat(300));
+    let output = firstflight().args(RACE).args(["--events", &inside]).current_dir(&place).output();
+    let output = output.expect("the command runs");
+    assert_eq!((status(&output), stdout(&output)), (2, String::new()), "{}", stderr(&output));
+    assert!(stderr(&output).contains("too long"), "{}", stderr(&output));
     // The longest name that a file can have is one.
     let longest = place.join("c".repeat(255));
     let output = run(&[&RACE[..], &["--parquet", text(&longest)]].concat());

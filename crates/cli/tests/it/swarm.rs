@@ -335,7 +335,7 @@ impl Case {
         arguments
     }
 
-    /// The same as a scenario file.
+    /// The case as a scenario file.
     fn file(&self) -> String {
         let mut file = String::new();
         for (key, text) in self.options.iter().filter(|(key, _)| *key != "flow") {
@@ -360,7 +360,7 @@ impl Case {
 /// Runs a command to its end.
 ///
 /// # Errors
-/// It does not end by itself in time, or panics.
+/// The command does not end by itself in time, or panics.
 fn ended(mut command: Command) -> Result<Output, String> {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs");
     let (mut out, mut err) = (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
@@ -402,7 +402,7 @@ fn impossible(row: &Json, case: &Case) -> Option<String> {
             || field.contains("_ci95")
             || field.ends_with("_error")
             || field == "gap_difference_s";
-        if !value.is_finite() || value < 0.0 && !may_be_negative {
+        if value < 0.0 && !may_be_negative {
             return Some(format!("{field} is {value}"));
         }
         let is_share = ["loss", "su_loss", "utilisation"]
@@ -462,6 +462,17 @@ fn try_out(case: &Case, place: &Path) -> Result<bool, String> {
     let of_file = ended(command)?;
     if (one.status, &one.stdout) != (of_file.status, &of_file.stdout) {
         return Err(format!("as a file it says something else: {}\n{}", stderr(&of_file), case.file()));
+    }
+    let takes_outputs = !case.options.iter().any(|(key, _)| ["flows", "probe"].contains(key));
+    if !refused && takes_outputs {
+        let (page, events) = (place.join("page.html"), place.join("events"));
+        let mut command = firstflight();
+        command.args(case.arguments()).args(["--report", text(&page), "--events", text(&events)]);
+        let of_outputs = ended(command)?;
+        if (one.status, &one.stdout) != (of_outputs.status, &of_outputs.stdout) {
+            return Err(format!("with outputs it says something else: {}", stderr(&of_outputs)));
+        }
+        std::fs::remove_dir_all(&events).map_err(|error| format!("no events: {error}"))?;
     }
     for line in String::from_utf8_lossy(&one.stdout).lines() {
         let row: Json = serde_json::from_str(line).map_err(|error| format!("{error}: {line}"))?;

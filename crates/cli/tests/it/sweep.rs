@@ -445,9 +445,10 @@ fn the_families_are_sweeps_of_two_thousand_paths_with_a_trouble_each() {
     for (family, option) in [
         ("jitter", " --jitter "),
         ("aggregation", " --ack-aggregation "),
-        ("aqm", ":"),
+        ("aqm", "del:"),
         ("way-back", " --reverse-rate "),
         ("departures", " --pacing-timer "),
+        ("departures", " --gso "),
     ] {
         let file = format!("{}/../../scenarios/grid-{family}.toml", env!("CARGO_MANIFEST_DIR"));
         let shown = |path: u32| {

@@ -116,6 +116,19 @@ fn a_host_without_it_answers_nothing() {
     assert!(line.contains("> 10.0.0.2:5201: no answer"), "{out}");
 }
 
+/// Runs a script in a shell with a network namespace of its own. Two more processes, A and B, have one each. All of them end with the shell.
+fn in_three_namespaces(script: &str) -> Output {
+    let others = "setpriv --pdeathsig KILL unshare --net setpriv --pdeathsig KILL sleep 60 & A=$!
+        setpriv --pdeathsig KILL unshare --net setpriv --pdeathsig KILL sleep 60 & B=$!
+        until [ $(readlink /proc/$A/ns/net) != $(readlink /proc/self/ns/net) ] &&
+            [ $(readlink /proc/$B/ns/net) != $(readlink /proc/self/ns/net) ]; do sleep 0.05; done";
+    let shell =
+        ["--pdeathsig", "KILL", "timeout", "60", "unshare", "--net", "--kill-child", "--fork", "sh", "-c"];
+    let script = format!("{others}\n{script}");
+    let output = Command::new("setpriv").args(shell).arg(script).stdin(Stdio::null()).output();
+    output.expect("the commands run")
+}
+
 /// Three namespaces in a row: A, this shell's as the router, and B, whose server asks in its SYN-ACK. The SYN of A passes the other
 /// interface of the router, at which nothing answers.
 #[test]
@@ -129,10 +142,6 @@ fn a_router_approves_what_its_link_has_left() {
     let out = folder.display();
     let script = format!(
         "F={PROGRAM}; O={out}
-        setpriv --pdeathsig KILL unshare --net setpriv --pdeathsig KILL sleep 60 & A=$!
-        setpriv --pdeathsig KILL unshare --net setpriv --pdeathsig KILL sleep 60 & B=$!
-        until [ $(readlink /proc/$A/ns/net) != $(readlink /proc/self/ns/net) ] &&
-            [ $(readlink /proc/$B/ns/net) != $(readlink /proc/self/ns/net) ]; do sleep 0.05; done
         side() {{
             ip link add ${{1}}1 type veth peer name ${{1}}0 netns $2 || exit
             ip addr add 10.78.$3.254/24 dev ${{1}}1; ip link set ${{1}}1 up
@@ -150,23 +159,7 @@ fn a_router_approves_what_its_link_has_left() {
         kill -TERM $R $QA $QB; wait $R $QA $QB
         kill $N $A $B"
     );
-    let output = Command::new("setpriv")
-        .args([
-            "--pdeathsig",
-            "KILL",
-            "timeout",
-            "60",
-            "unshare",
-            "--net",
-            "--kill-child",
-            "--fork",
-            "sh",
-            "-c",
-            &script,
-        ])
-        .stdin(Stdio::null())
-        .output()
-        .expect("the commands run");
+    let output = in_three_namespaces(&script);
     let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap_or_default();
     let (a, b, router) = (read("a"), read("b"), read("router"));
     let told = format!("{a}{b}{router}{}{}", read("router.err"), stderr(&output));
@@ -177,7 +170,8 @@ fn a_router_approves_what_its_link_has_left() {
     assert!(number(&counts, "/packets") > 3, "{told}");
 }
 
-/// A middlebox between two interfaces that hands frames on, and makes of options of IPv4 headers what its first argument says.
+/// A middlebox between two interfaces. Its first argument says what becomes of options of IPv4 headers: `strip` makes them no-operations, and
+/// `drop` drops the packet.
 const MIDDLEBOX: &str = r#"
 import select, socket, struct, sys
 how, *names = sys.argv[1:]
@@ -238,10 +232,6 @@ print(n)";
         let out = folder.display();
         let script = format!(
             "F={PROGRAM}; O={out}
-            setpriv --pdeathsig KILL unshare --net setpriv --pdeathsig KILL sleep 60 & A=$!
-            setpriv --pdeathsig KILL unshare --net setpriv --pdeathsig KILL sleep 60 & B=$!
-            until [ $(readlink /proc/$A/ns/net) != $(readlink /proc/self/ns/net) ] &&
-                [ $(readlink /proc/$B/ns/net) != $(readlink /proc/self/ns/net) ]; do sleep 0.05; done
             side() {{
                 ip link add ${{1}}1 type veth peer name ${{1}}0 netns $2 || exit
                 ip link set ${{1}}1 up
@@ -258,20 +248,7 @@ print(n)";
             kill -TERM $QA $QB; wait $QA $QB
             kill $M $A $B"
         );
-        let shell = [
-            "--pdeathsig",
-            "KILL",
-            "timeout",
-            "60",
-            "unshare",
-            "--net",
-            "--kill-child",
-            "--fork",
-            "sh",
-            "-c",
-        ];
-        let output = Command::new("setpriv").args(shell).arg(&script).stdin(Stdio::null()).output();
-        let output = output.expect("the commands run");
+        let output = in_three_namespaces(&script);
         let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap_or_default();
         let (a, b) = (read("a"), read("b"));
         let told = format!("{how}: {a}{b}{}", stderr(&output));

@@ -53,7 +53,7 @@ pub(crate) fn nginx() -> Result<PathBuf, String> {
     program.ok_or_else(|| "there is no nginx on this machine".to_owned())
 }
 
-/// The programs of a run in which the server's sockets have this congestion control; those of the other way have the kernel's reno.
+/// The commands of the two hosts of a run. The server's sockets have this congestion control. The client's have the kernel's reno.
 pub(super) fn commands(
     scenario: &Scenario,
     choice: &SchemeChoice,

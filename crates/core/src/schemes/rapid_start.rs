@@ -174,7 +174,8 @@ impl RapidStart {
         // The window that three times as much as path and queue hold would leave; the initial window times beta; two segments.
         let least = before.scale(beta, 300).max(self.slow.initial(path).scale(beta, 100)).max(path.mss * 2);
         self.least = least.min(before).into();
-        self.uncounted = path.flight.into();
+        // What was acknowledged selectively before the loss was found has left the path.
+        self.uncounted = (path.pipe + loss.bytes).min(path.flight).into();
         self.stage = Stage::Repair;
         let (num, den) = self.loss_factor();
         self.slow.set_window(before.scale(num, den).max(self.least.wide()));

@@ -1,4 +1,4 @@
-//! What a socket's own kernel tells of a connection is judged as a capture at that host is.
+//! A connection that a host's own kernel tells of is judged as a capture at that host.
 
 use firstflight_inspect::{Departure, Found, Hearing, Opening, Socket, inspect};
 
@@ -13,7 +13,7 @@ fn captured(start: &Start) -> Found {
     inspect(pcap(PLAIN, &frames).as_slice(), false).unwrap().senders.remove(0).found
 }
 
-/// The same by the client's socket, whose numbers are those of the packets.
+/// What the client's socket tells, whose numbers are those of the packets.
 fn told(start: &Start, is_over: bool) -> Found {
     let opening = Opening {
         at: DAY + RTT * 1000,

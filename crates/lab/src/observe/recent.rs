@@ -29,7 +29,7 @@ pub(crate) enum Last {
     Nothing,
     /// The payload bytes acknowledged in the last round trip, and the least round-trip time.
     Acked(u64, Span),
-    /// It is known when what was acknowledged began to leave, in nanoseconds, but some of it was forgotten.
+    /// Some of the data acknowledged in the last round trip was forgotten. The data began to leave at this instant, in nanoseconds.
     Forgotten(u64),
 }
 

@@ -100,7 +100,8 @@ fn exact(end: f64) -> f64 {
     end
 }
 
-const ACKS: [&str; 5] = ["every", "delayed", "linux", "freebsd", "windows-xp"];
+/// The receivers, in the order of their classes.
+pub(super) const ACKS: [&str; 5] = ["every", "delayed", "linux", "freebsd", "windows-xp"];
 
 fn receiver(path: &PathFacts) -> (usize, String) {
     let rank = ACKS.iter().position(|name| *name == path.path_ack).unwrap_or(ACKS.len());
@@ -112,7 +113,8 @@ pub(super) fn may_be_unused(axis: &str) -> bool {
     ["queue kind", "jitter", "ACK aggregation", "departures", "way back"].contains(&axis)
 }
 
-const QUEUE_KINDS: [&str; 5] = ["drop-tail", "red", "codel", "fq-codel", "pie"];
+/// The kinds of queue, in the order of their classes.
+pub(super) const QUEUE_KINDS: [&str; 5] = ["drop-tail", "red", "codel", "fq-codel", "pie"];
 
 fn queue_kind(path: &PathFacts) -> (usize, String) {
     let kind = &path.path_queue_kind;
@@ -152,9 +154,11 @@ fn departures(path: &PathFacts) -> (usize, String) {
     }
 }
 
+/// The kinds of cross traffic, in the order of their classes. Entries beside each other are several.
+pub(super) const CROSSES: [&str; 8] = ["none", "tcp", "onoff", "poisson", "web", "cbr", "users", "several"];
+
 /// The class of cross traffic by kind; constant rates are classed by their share.
 fn cross(path: &PathFacts, shares: Steps) -> (usize, String) {
-    const OTHERS: [&str; 5] = ["none", "tcp", "onoff", "poisson", "web"];
     match (path.path_cross.as_str(), path.path_cross_share) {
         ("none", _) => (0, "none".to_owned()),
         ("cbr", Some(share)) => {
@@ -164,7 +168,7 @@ fn cross(path: &PathFacts, shares: Steps) -> (usize, String) {
             (1 + rank, format!("cbr {}", shares[rank].1))
         }
         (kind, _) => {
-            let rank = OTHERS.iter().position(|other| *other == kind).unwrap_or(OTHERS.len());
+            let rank = CROSSES.iter().position(|other| *other == kind).unwrap_or(CROSSES.len());
             (1 + shares.len() + rank, kind.to_owned())
         }
     }

@@ -4,7 +4,8 @@ use std::fmt;
 
 use firstflight_scenario::quantity;
 
-use crate::sweep::{Bottleneck, PathFacts};
+use super::class::{ACKS, CROSSES, QUEUE_KINDS};
+use crate::sweep::{Bottleneck, PathFacts, share_bps};
 
 /// Conditions on a path, all of which it must meet.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -16,7 +17,7 @@ struct Condition {
     fact: Fact,
     comparison: Comparison,
     value: Value,
-    /// As it was written.
+    /// The condition as the user wrote it.
     text: String,
 }
 
@@ -140,18 +141,21 @@ fn condition(text: &str) -> Result<Condition, FilterError> {
     let Some((_, fact)) = FACTS.iter().find(|(known, _)| *known == name) else {
         return Err(refuse(&format!("there is no fact `{name}`")));
     };
-    let is_word = matches!(fact, Fact::Cross | Fact::Receiver | Fact::QueueKind);
-    if is_word && !matches!(comparison, Comparison::Is | Comparison::IsNot) {
+    let words = words(*fact);
+    if words.is_some() && !matches!(comparison, Comparison::Is | Comparison::IsNot) {
         return Err(refuse(&format!("`{name}` is a word, which is = or != another")));
     }
     let number = |read: Result<f64, quantity::QuantityError>| {
         read.map(Value::Number).map_err(|error| refuse(&error.to_string()))
     };
-    let (fact, value) = match fact {
-        Fact::Cross | Fact::Receiver | Fact::QueueKind if value.is_empty() => {
-            return Err(refuse("a word is missing"));
+    if let Some(words) = words {
+        if !words.contains(&value) {
+            return Err(refuse(&format!("`{name}` is not `{value}` but one of {}", words.join(", "))));
         }
-        Fact::Cross | Fact::Receiver | Fact::QueueKind => (*fact, Value::Word(value.to_owned())),
+        let value = Value::Word(value.to_owned());
+        return Ok(Condition { fact: *fact, comparison, value, text: text.to_owned() });
+    }
+    let (fact, value) = match fact {
         Fact::Size if value.ends_with("bdp") => (Fact::SizeInBdp, number(products(value))?),
         Fact::Queue => (*fact, number(products(value))?),
         Fact::Batched if !matches!(value, "0" | "none") => match quantity::count(value) {
@@ -161,6 +165,16 @@ fn condition(text: &str) -> Result<Condition, FilterError> {
         fact => (*fact, number(plain(*fact, value))?),
     };
     Ok(Condition { fact, comparison, value, text: text.to_owned() })
+}
+
+/// The words that a fact may be; `None` if the fact is a number.
+fn words(fact: Fact) -> Option<&'static [&'static str]> {
+    match fact {
+        Fact::Cross => Some(&CROSSES),
+        Fact::Receiver => Some(&ACKS),
+        Fact::QueueKind => Some(&QUEUE_KINDS),
+        _ => None,
+    }
 }
 
 /// Reads a number of bandwidth-delay products: `0.25bdp`, or `0.25`.
@@ -190,6 +204,12 @@ fn plain(fact: Fact, text: &str) -> Result<f64, quantity::QuantityError> {
 impl Condition {
     fn is_met(&self, path: &PathFacts) -> bool {
         match (&self.value, self.fact) {
+            // The rate was declared as a share and rounded to four digits.
+            (Value::Number(wanted), Fact::Share) if path.path_cross == "cbr" => {
+                let rate = path.path_rate_bps;
+                let found = number(path, Fact::Share).map(|share| share * rate);
+                found.is_some_and(|found| self.holds(found, share_bps(rate, *wanted), 0.5))
+            }
             (Value::Number(wanted), fact) => {
                 number(path, fact).is_some_and(|found| self.holds(found, *wanted, rounding(path, fact)))
             }
@@ -230,7 +250,7 @@ fn number(path: &PathFacts, fact: Fact) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
         Fact::SizeInBdp => by_rate(path.path_size_bytes? as f64 * 8.0 / path.path_rate_bps / path.path_rtt_s),
         Fact::Loss => Some(path.path_loss),
-        Fact::Share => Some(path.path_cross_share.unwrap_or(0.0)),
+        Fact::Share => path.path_cross_share.or((path.path_cross == "none").then_some(0.0)),
         Fact::Jitter => Some(path.path_jitter_s),
         Fact::PacingTimer => Some(path.path_pacing_timer_s),
         #[expect(clippy::cast_precision_loss, reason = "bursts are at most 64 KiB")]
@@ -337,6 +357,19 @@ mod tests {
     }
 
     #[test]
+    fn a_share_is_what_was_declared_though_its_rate_was_rounded() {
+        let path = "rate = \"7.777mbit\"\nrtt = \"37ms\"\ncross = { cbr = [\"30%\", \"60%\"] }\n";
+        assert_eq!(of(path, "share>=30%,share<60%"), [true, false]);
+        assert_eq!(of(path, "share=60%"), [false, true]);
+    }
+
+    #[test]
+    fn a_path_whose_share_is_not_known_meets_no_condition_on_it() {
+        let path = "rate = \"10mbit\"\nrtt = \"37ms\"\ncross = [\"none\", \"onoff:5mbit,1s,1s\"]\n";
+        assert_eq!([of(path, "share<30%"), of(path, "share>=30%")].concat(), [true, false, false, false]);
+    }
+
+    #[test]
     fn a_path_without_one_rate_meets_no_condition_on_it() {
         let path = "rate-trace = \"0s=1mbit,5s=10mbit\"\nrtt = \"20ms\"\n";
         assert_eq!(
@@ -355,7 +388,10 @@ mod tests {
             ("loss<fast", "`fast`"),
             ("rtt<80", "`80`"),
             ("cross<none", "is a word"),
-            ("cross=", "a word is missing"),
+            ("cross=", "`cross` is not ``"),
+            ("cross!=tpc", "`cross` is not `tpc`"),
+            ("ack!=evry", "`ack` is not `evry`"),
+            ("queue-kind!=drop_tail", "one of drop-tail, red"),
         ] {
             let error = Filter::parse(text).expect_err(text).to_string();
             assert!(

@@ -54,7 +54,7 @@ impl EarlyFields {
         }
     }
 
-    /// The same path with what a run did.
+    /// The bound of the path, and beside it what a run delivered.
     pub(super) fn with(self, row: &Row) -> Self {
         let Early { delivered: [two, three, five], queue_lost } = row.early;
         Self {

@@ -388,7 +388,7 @@ fn a_limit_leaves_the_ideal_as_it_is_or_undefined_beside_others_who_come_and_go(
             continue;
         }
         assert!(whole.is_some_and(|ideal| ideal > 0.7), "{cross}: {whole:?} is beyond the least limit");
-        // It is followed for four times the limit, and no further.
+        // The ideal sender is followed for four times the limit, and no further.
         let followed = whole.filter(|ideal| *ideal <= 2.8);
         assert_eq!([ideal("700ms"), ideal("2s")], [followed, whole], "{cross}");
     }
