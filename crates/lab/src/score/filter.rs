@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn a_share_is_what_was_declared_though_its_rate_was_rounded() {
-        let path = "rate = \"7.777mbit\"\nrtt = \"37ms\"\ncross = { cbr = [\"30%\", \"60%\"] }\n";
+        let path = "rate = \"7.777mbit\"\nrtt = \"37ms\"\ncross = [{ cbr = \"30%\" }, { cbr = \"60%\" }]\n";
         assert_eq!(of(path, "share>=30%,share<60%"), [true, false]);
         assert_eq!(of(path, "share=60%"), [false, true]);
     }
