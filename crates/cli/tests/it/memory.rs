@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use crate::common::{firstflight, folder, text};
 
-const CONSTANT: u64 = 16 << 20;
+/// Of the 16 MiB that the shipped program may take besides its connections, those that are not pages of its own file. A build of tests maps
+/// twice as much of its file as a release, and how much depends on what the system has of it in memory, so that those pages are not counted.
+const CONSTANT: u64 = 3 << 20;
 const PER_CONNECTION: u64 = 2_500;
 const CONNECTIONS: u32 = 10_000;
 
@@ -75,33 +77,43 @@ impl Made {
     }
 }
 
-/// The largest resident set of the process until it ends, in bytes: the system keeps the largest, and it is read once a
-/// millisecond.
-fn peak(mut child: Child) -> u64 {
+/// The largest resident set of a process until it ends, in bytes.
+struct Peak {
+    /// With pages of files.
+    all: u64,
+    /// Without them.
+    own: u64,
+}
+
+/// Looks at the process once a millisecond. The system keeps the largest resident set.
+fn peak(mut child: Child) -> Peak {
     let status = format!("/proc/{}/status", child.id());
-    let mut largest = 0;
+    let (mut all, mut of_files) = (0, 0);
     loop {
         let ended = child.try_wait().expect("it is ours");
         let said = fs::read_to_string(&status).unwrap_or_default();
-        let line = said.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
-        largest = largest.max(kilobytes.unwrap_or(0) * 1024);
+        let bytes = |name: &str| {
+            let line = said.lines().find_map(|line| line.strip_prefix(name));
+            let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
+            kilobytes.unwrap_or(0) * 1024
+        };
+        (all, of_files) = (all.max(bytes("VmHWM:")), of_files.max(bytes("RssFile:")));
         if let Some(ended) = ended {
             assert!(ended.success(), "{ended}");
-            return largest;
+            return Peak { all, own: all.saturating_sub(of_files) };
         }
         sleep(Duration::from_millis(1));
     }
 }
 
-fn inspected(capture: &Path, arguments: &[&str]) -> u64 {
+fn inspected(capture: &Path, arguments: &[&str]) -> Peak {
     let mut command = firstflight();
     command.arg("inspect").arg(capture).args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
     peak(command.spawn().expect("the command runs"))
 }
 
 #[test]
-fn the_process_takes_16_mib_and_2500_bytes_a_connection() {
+fn the_process_takes_3_mib_and_2500_bytes_a_connection_besides_its_file() {
     if !Path::new("/proc/self/status").exists() {
         println!("skipped: only Linux counts in /proc, so nothing was measured");
         return;
@@ -131,9 +143,9 @@ fn the_process_takes_16_mib_and_2500_bytes_a_connection() {
         let capture = place.join(format!("{name}.pcap"));
         fs::write(&capture, made.0).expect("written");
         for arguments in [&[][..], &["--json"]] {
-            let taken = inspected(&capture, arguments);
+            let taken = inspected(&capture, arguments).own;
             println!("{CONNECTIONS} {name} {arguments:?}: {taken} bytes, {allowed} allowed");
-            assert!(taken > 4 << 20, "{taken} bytes were not measured");
+            assert!(taken > 1 << 20, "{taken} bytes were not measured");
             assert!(taken < allowed, "{name} {arguments:?}: {taken} bytes, {allowed} allowed");
         }
         drop(fs::remove_file(&capture));
@@ -168,7 +180,7 @@ fn a_report_of_a_long_transfer_takes_no_more_than_one_of_a_short_one() {
         let capture = place.join("long.pcap");
         fs::write(&capture, made.0).expect("written");
         let page = place.join("page.html");
-        let taken = inspected(&capture, &["--report", text(&page)]);
+        let taken = inspected(&capture, &["--report", text(&page)]).all;
         assert!(fs::read_to_string(page).expect("a page").contains("start-up as captured"));
         drop(fs::remove_file(&capture));
         taken
@@ -190,7 +202,7 @@ fn a_long_race_takes_no_more_than_a_short_one() {
             let mut command = firstflight();
             command.args(["race", "--rate", "2gbit", "--rtt", "20ms", "--json", "--jobs", "1"]);
             command.args(["--duration", duration, "--schemes", schemes, "--loss", "0.001%"]);
-            peak(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the command runs"))
+            peak(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the command runs")).all
         });
         println!("{schemes} for 1 and 5 s at 2 Gbit/s: {peaks:?} bytes");
         // A list of packets that were sent would take 16 MB more, one of deliveries 10.
