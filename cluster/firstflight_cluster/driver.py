@@ -95,6 +95,10 @@ def run(client, folder, shards, of, *, program, jobs, retries):
                 continue
             for future, result in results.next_batch(block=False):
                 shard = shard_of[future.key]
+                if future.status == "lost":
+                    # The worker that held the result was lost before it was fetched, and Dask has the shard raced again.
+                    results.add(future)
+                    continue
                 if future.status == "finished":
                     if "refused" in result:
                         raise Failure(result["refused"], 2)

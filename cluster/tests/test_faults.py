@@ -3,11 +3,13 @@
 import os
 import re
 import signal
+from pathlib import Path
 
 import psutil
 import pytest
 from conftest import PARTS, PROGRAM, ended, one_line, racing, sweep, until
 
+from firstflight_cluster import driver
 from firstflight_cluster.folder import Failure, Folder
 
 # `$*` of a shard's race; the driver's own questions do not match.
@@ -23,6 +25,47 @@ def test_a_shard_that_loses_every_worker_is_named_and_the_others_are_collected(p
     assert last.startswith("error: ") and "3 parts of 12 missing; 1 shard failed" in last and "workers were lost" in last
     assert place.whole() == {name: data for name, data in undisturbed.items()
                              if name not in {f"part-{part:06}.parquet" for part in (1, 5, 9)}}
+
+
+def test_a_result_that_is_lost_with_its_worker_before_it_is_fetched_is_waited_for_again(monkeypatch):
+    class Future:
+        def __init__(self, key):
+            self.key, self.statuses = key, ["lost", "finished"]
+
+        @property
+        def status(self):
+            return self.statuses[0]
+
+    class Completed(list):
+        """As Dask's `as_completed`: what is added comes again."""
+
+        def __init__(self, futures, **_):
+            super().__init__(futures)
+
+        is_empty = lambda self: not self
+        has_ready = lambda self: bool(self)
+
+        def next_batch(self, block):
+            taken, self[:] = list(self), []
+            return [(future, {"parts": future.status}) for future in taken]
+
+        def add(self, future):
+            future.statuses.pop(0)
+            self.append(future)
+
+    class Client:
+        status = "running"
+        map = lambda self, *_, key, **__: [Future(key) for key in key]
+        upload_file = subscribe_topic = unsubscribe_topic = lambda *_: None
+
+    class Taken(list):
+        file, text = Path("sweep.toml"), ""
+        take = lambda self, *what: self.append(what)
+
+    monkeypatch.setattr(driver, "as_completed", Completed)
+    folder = Taken()
+    assert driver.run(Client(), folder, [3], 4, program="", jobs=1, retries=0) == (0, [])
+    assert folder == [(3, 4, {"parts": "finished"})]
 
 
 def test_a_shard_that_fails_is_raced_again_so_often_and_then_named(place, undisturbed):
