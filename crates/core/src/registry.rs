@@ -25,7 +25,7 @@ use crate::controller::Controller;
 use crate::hears::Hears;
 use crate::restart::{self, Cwv, Nssr, QuickStartAgain, Rbp, Rfc5681, Ssr};
 use crate::schemes::{
-    self, Adaptive, Bbr, CarefulResume, HyStart, HyStartLinux, HyStartPlus, Initial, Limited, Paced,
+    self, Adaptive, Bbr, CarefulResume, HyStart, HyStartLinux, HyStartPlus, Initial, Leap, Limited, Paced,
     PacketPair, QuickStart, RapidStart, Search, SlowStart, Suss, VegasStart,
 };
 use crate::seam::{Avoidance, Event, Exit, Learned, Path, Plan, Startup, Step};
@@ -234,7 +234,7 @@ any_startup! {
     /// Any scheme that is not built around another.
     #[cfg_attr(not(feature = "alloc"), expect(clippy::large_enum_variant, reason = "there is no other place"))]
     AnyPlain {
-        SlowStart: Small, Limited: Small, VegasStart: Small, PacketPair: Small, Paced: Large, HyStart: Small, HyStartLinux: Small, HyStartPlus: Small, Adaptive: Large, Search: Large, Bbr: Large, CarefulResume: Large, Suss: Large, RapidStart: Small;
+        SlowStart: Small, Limited: Small, VegasStart: Small, PacketPair: Small, Paced: Large, HyStart: Small, HyStartLinux: Small, HyStartPlus: Small, Adaptive: Large, Search: Large, Bbr: Large, CarefulResume: Large, Suss: Large, RapidStart: Small, Leap: Large;
         Outside: Small
     }
 }
@@ -352,6 +352,8 @@ macro_rules! for_each_plain_scheme {
             "search": search, SEARCH, $crate::schemes::Search;
             "bbr": bbr, BBR, $crate::schemes::Bbr;
             "careful-resume": careful_resume, CAREFUL_RESUME, $crate::schemes::CarefulResume;
+            "leap": leap, LEAP, $crate::schemes::Leap;
+            "leap-saved": leap_saved, LEAP_SAVED, $crate::schemes::Leap;
         }
     };
 }

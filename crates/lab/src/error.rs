@@ -39,7 +39,7 @@ pub enum RunError {
     NothingToMix,
     /// A population's scheme that resumes an earlier connection, without the saved values.
     #[error(
-        "{0}: among flows between hosts, what an earlier connection saved has to be said, as in `careful-resume:saved=64kB,rtt=40ms`"
+        "{0}: among flows between hosts, what an earlier connection saved has to be said, as in `{0}:saved=64kB,rtt=40ms`"
     )]
     NothingSaved(String),
     /// The threads could not be started.

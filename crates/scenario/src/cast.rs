@@ -99,7 +99,7 @@ impl Scenario {
         };
         if choice.lacks_saved() {
             return Err(format!(
-                "{}: what an earlier connection saved has to be said, as in `careful-resume:saved=64kB,rtt=40ms`",
+                "{0}: what an earlier connection saved has to be said, as in `{0}:saved=64kB,rtt=40ms`",
                 choice.name()
             ));
         }

@@ -16,14 +16,16 @@ pub struct Hosted<S> {
     scheme: S,
 }
 
-/// Counts the packets of trains, and keeps which tag packets have. Twelve bytes.
+/// Counts the packets of trains, and keeps which tag packets have. Twenty bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trains {
-    /// The tag of the plan, and that of the plan before.
+    /// The tag of the plan, and those of the two before: a scheme may have three trains in flight (leap's Rise, Verify and Hold).
     tag: Tag,
     before: Tag,
-    /// Low 32 bits of the offset from which on packets have the tag.
+    earlier: Tag,
+    /// Low 32 bits of the offset from which on packets have the tag, and of that from which on they have the tag before.
     since: u32,
+    since_before: u32,
     /// The packets of the train that have not left yet.
     left: u32,
 }
@@ -46,8 +48,8 @@ impl Trains {
     #[inline(always)]
     pub fn plan(&mut self, plan: &Plan, path: &Path) -> u32 {
         if plan.tag != self.tag {
-            (self.before, self.tag) = (self.tag, plan.tag);
-            self.since = low(path.nxt);
+            (self.earlier, self.before, self.tag) = (self.before, self.tag, plan.tag);
+            (self.since_before, self.since) = (self.since, low(path.nxt));
             self.left = match plan.pacing {
                 Pacing::Train { packets, .. } => packets,
                 Pacing::AckClock | Pacing::Rate { .. } | Pacing::Hold => 0,
@@ -65,8 +67,14 @@ impl Trains {
     /// The tag of the newest packet below `una`.
     #[inline(always)]
     pub fn tag_below(&self, una: u64) -> Tag {
-        let beyond = low(una).wrapping_sub(self.since).wrapping_sub(1) < u32::MAX / 2;
-        if beyond { self.tag } else { self.before }
+        let is_beyond = |since: u32| low(una).wrapping_sub(since).wrapping_sub(1) < u32::MAX / 2;
+        if is_beyond(self.since) {
+            self.tag
+        } else if is_beyond(self.since_before) {
+            self.before
+        } else {
+            self.earlier
+        }
     }
 }
 
@@ -197,6 +205,8 @@ macro_rules! for_each_hosted_scheme {
             "suss": suss, Suss, |initial, numbers, _| Suss::from_numbers(initial, numbers);
             "rapid-start": rapid_start, RapidStart, |initial, numbers, _| RapidStart::from_numbers(initial, numbers);
             "careful-resume": careful_resume, CarefulResume, |initial, numbers, facts| CarefulResume::from_numbers(initial, numbers, facts.saved());
+            "leap": leap, Leap, |initial, numbers, _| Leap::from_numbers(initial, numbers);
+            "leap-saved": leap_saved, Leap, |initial, numbers, facts| Leap::from_saved(initial, numbers, facts.saved());
         }
     };
 }

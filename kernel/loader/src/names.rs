@@ -29,6 +29,8 @@ pub const NAMES: &[(&str, &str)] = &[
     ("search", "ff_search"),
     ("bbr", "ff_bbr"),
     ("careful-resume", "ff_careful"),
+    ("leap", "ff_leap"),
+    ("leap-saved", "ff_leap_saved"),
     ("rfc5681", "ff_rfc5681"),
     ("ssr", "ff_ssr"),
     ("nssr", "ff_nssr"),

@@ -49,8 +49,15 @@ fn of_all_schemes_those_that_have_to_be_told_more_are_left_out_with_a_note() {
     for given in [&["--size", "3p", "--json"][..], &["--size", "3p", "--json", "--schemes", "all"]] {
         let output = run(&[&path[..], given].concat());
         let said = stderr(&output);
-        assert_eq!((status(&output), stdout(&output).lines().count()), (0, 15), "{said}");
-        assert!(said.starts_with("note: left out: careful-resume: among flows between hosts"), "{said}");
+        assert_eq!((status(&output), stdout(&output).lines().count()), (0, 16), "{said}");
+        let notes: Vec<&str> = said.lines().filter(|line| line.starts_with("note: left out: ")).collect();
+        for (note, name) in notes.iter().zip(["careful-resume", "leap-saved"]) {
+            let says = format!(
+                "note: left out: {name}: among flows between hosts, what an earlier connection saved"
+            );
+            assert!(note.starts_with(&says) && note.contains(&format!("`{name}:saved=64kB,")), "{note}");
+        }
+        assert_eq!(notes.len(), 2, "{said}");
     }
     let named = [&path[..], &["--size", "3p", "--schemes", "slow-start,careful-resume"]].concat();
     assert!(refused(&named).contains("careful-resume: among flows between hosts"));

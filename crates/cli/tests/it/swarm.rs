@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use firstflight::registry::{self, Kind, Parameter, Value};
 use firstflight::{Bytes, Rate, Span};
-use firstflight_scenario::{Options, Scenario, keys, over_restarts, parse_choices};
+use firstflight_scenario::{Options, Scenario, SchemeChoice, keys, over_restarts, parse_choices};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde_json::Value as Json;
@@ -250,7 +250,12 @@ impl Case {
         let choices = parse_choices(self.schemes.as_deref().unwrap_or("paced"));
         all_set
             && set.not_of_trains().is_none()
-            && choices.is_ok_and(|choices| over_restarts(choices, &set).is_ok())
+            && choices.is_ok_and(|choices| {
+                // Between hosts, what an earlier connection saved has to be said.
+                let alone = !self.options.iter().any(|(key, _)| ["flow", "flows"].contains(key));
+                (alone || !choices.iter().any(SchemeChoice::lacks_saved))
+                    && over_restarts(choices, &set).is_ok()
+            })
             && Scenario::resolve(&set).is_ok()
     }
 

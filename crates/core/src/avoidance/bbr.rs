@@ -128,10 +128,9 @@ impl Avoidance for BbrCruise {
         self.bound = None;
         // The start-up's rate is not from a probe: cruise first, and probe a cycle later.
         self.phase = 2;
-        if self.bandwidth().is_none() {
-            let rate = exit.learned.rate.map(|rate| rate.scale(path.mss.get(), path.wire.get()));
-            self.bandwidths[1] = rate.filter(|rate| !rate.is_zero());
-        }
+        // A start-up may know more than delivery rates say: a train finds a rate before that rate was ever delivered.
+        let found = exit.learned.rate.map(|rate| rate.scale(path.mss.get(), path.wire.get()));
+        self.bandwidths[1] = self.bandwidths[1].max(found.filter(|rate| !rate.is_zero()));
         self.ssthresh = match exit.cause {
             Cause::Timeout => exit.learned.ssthresh.or(Some(self.after_timeout(path))).map(Bytes32::from),
             _ => None,

@@ -5,7 +5,7 @@ use firstflight::registry::{self, AnyScheme};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{
-    Avoidance, Bytes, Cause, Controller, Event, Exit, Learned, Pacing, Phase, Rate, SendLimit, Span,
+    Ack, Avoidance, Bytes, Cause, Controller, Event, Exit, Learned, Pacing, Phase, Rate, SendLimit, Span,
 };
 
 use crate::common::{Flow, MSS, millis, packets};
@@ -291,6 +291,19 @@ fn the_cruise_takes_over_with_the_rate_and_window_of_the_exit() {
     // A phase of gain 1: 99 % of 8 Mbit/s.
     let Pacing::Rate { rate, .. } = plan.pacing else { panic!("{plan:?}") };
     assert_eq!(rate, Rate::from_bps(7_920_000));
+}
+
+#[test]
+fn the_cruise_keeps_the_greater_of_the_rate_that_the_start_up_found_and_the_rates_that_it_overheard() {
+    let flow = start();
+    for (found, kept) in [(8, 7_920_000), (2, 3_960_000)] {
+        let mut law = BbrCruise::new();
+        law.overhear(&Event::Acked(Ack { delivery_rate: Some(mbit(4)), ..Ack::of(MSS, 1) }), &flow.path);
+        let learned = Learned { window: packets(100), ssthresh: None, rate: Some(mbit(found)) };
+        law.enter(&Exit { cause: Cause::Dispersion, learned }, &flow.path);
+        let Pacing::Rate { rate, .. } = law.plan(&flow.path).pacing else { panic!("no rate") };
+        assert_eq!(rate, Rate::from_bps(kept), "{found} Mbit/s found");
+    }
 }
 
 #[test]

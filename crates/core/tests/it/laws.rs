@@ -21,10 +21,11 @@ impl Startup for Watched<AnyScheme> {
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         let before = self.0.plan(path);
         let step = self.0.on(event, path);
-        // A scheme that measures with trains moves from one to the next; everything else grows by ACKs.
-        let trains = matches!(before.pacing, Pacing::Train { .. });
+        let after = self.0.plan(path);
+        // A scheme that measures with trains moves from one to the next, each under a tag of its own; everything else grows by
+        // ACKs.
+        let trains = matches!(before.pacing, Pacing::Train { .. }) || before.tag != after.tag;
         if !trains && allows_no_growth(event) {
-            let after = self.0.plan(path);
             assert!(
                 after.window <= before.window + repaired(event, path, [&before, &after]),
                 "growth without leave"

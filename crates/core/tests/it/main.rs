@@ -11,6 +11,7 @@ mod hystart;
 mod hystart_linux;
 mod hystart_plus;
 mod laws;
+mod leap;
 mod limited;
 mod outside;
 mod paced;

@@ -160,9 +160,11 @@ fn what_is_needed_beyond_the_sender_is_declared_and_that_of_the_scheme_inside_co
         entry.needs.help().map(Help::name).collect::<Vec<_>>()
     };
     assert_eq!(help("quick-start"), ["router-help"]);
-    assert_eq!(help("careful-resume"), ["memory"]);
-    let others =
-        registry::schemes().iter().filter(|one| !["quick-start", "careful-resume"].contains(&one.name));
+    for name in ["careful-resume", "leap-saved"] {
+        assert_eq!(help(name), ["memory"]);
+    }
+    let helped = ["quick-start", "careful-resume", "leap-saved"];
+    let others = registry::schemes().iter().filter(|one| !helped.contains(&one.name));
     others.for_each(|one| assert_eq!(help(one.name), [""; 0], "{}", one.name));
     let policies = registry::restarts().iter().filter(|one| one.needs.help().next().is_some());
     assert_eq!(policies.map(|one| one.name).collect::<Vec<_>>(), ["quick-start"]);

@@ -4,8 +4,8 @@ use firstflight::Controller;
 use firstflight::avoidance::{BbrCruise, Cubic, Reno, Vegas, Westwood};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{
-    Adaptive, Bbr, CarefulResume, HyStart, HyStartLinux, HyStartPlus, Limited, Paced, PacketPair, QuickStart,
-    RapidStart, Search, SlowStart, Suss, VegasStart,
+    Adaptive, Bbr, CarefulResume, HyStart, HyStartLinux, HyStartPlus, Leap, Limited, Paced, PacketPair,
+    QuickStart, RapidStart, Search, SlowStart, Suss, VegasStart,
 };
 
 const PRIVATE_AREA: usize = 104;
@@ -63,6 +63,7 @@ fn each_scheme_has_the_size_that_its_page_states() {
     assert_eq!(size_of::<CarefulResume>(), 72);
     assert_eq!(size_of::<QuickStart<SlowStart>>(), 64);
     assert_eq!(size_of::<Search>(), 304);
+    assert_eq!(size_of::<Leap>(), 256);
     assert_eq!(size_of::<Adaptive>(), 568);
     assert_eq!(size_of::<Westwood>(), 560);
     assert_eq!(size_of::<Vegas>(), 40);

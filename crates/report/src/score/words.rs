@@ -110,7 +110,7 @@ pub const MEASURES: [(&str, &str); 19] = [
 pub const LIMITS: [&str; 4] = [
     "Each scheme runs with its defaults and its own avoidance law: a difference may be the law's. Random loss hits the \
      law more than the start-up.",
-    "`quick-start` is asked of routers that all answer, if only to refuse; `careful-resume` knows what one slow start of the same \
+    "`quick-start` is asked of routers that all answer, if only to refuse; `careful-resume` and `leap-saved` know what one slow start of the same \
      size over the same path had acknowledged in its last round trip, which of a short transfer is little.",
     "The paths are a space that was sampled evenly, not anybody's traffic.",
     "The axes of the classes overlap; a class is not a cause.",

@@ -245,6 +245,8 @@ fn replay(mut work: Work) -> Work {
 #[bench::search("search")]
 #[bench::bbr("bbr")]
 #[bench::careful_resume("careful-resume")]
+#[bench::leap("leap")]
+#[bench::leap_saved("leap-saved")]
 #[bench::quick_start("quick-start")]
 fn startup(work: Work) -> Work {
     replay(work)
@@ -266,6 +268,8 @@ fn startup(work: Work) -> Work {
 #[bench::search("search")]
 #[bench::bbr("bbr")]
 #[bench::careful_resume("careful-resume")]
+#[bench::leap("leap")]
+#[bench::leap_saved("leap-saved")]
 #[bench::quick_start("quick-start")]
 fn avoidance(work: Work) -> Work {
     replay(work)

@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""Judges `leap` on the families of scenarios/, by the protocol of docs/leap-log.md.
+
+    bench/leap.py PROGRAM seed                      the report's seed, from the scheme's files
+    bench/leap.py PROGRAM look  OUT FAMILY SEED N   N paths of a family with a tuning seed (1 to 99), and its table
+    bench/leap.py PROGRAM report OUT [FAMILY …]     each family whole with the report's seed, and its table
+    bench/leap.py PROGRAM laws OUT                  2,000 paths of F0, all start-ups under reno and under cubic
+    bench/leap.py PROGRAM memory OUT [N]            N paths of F0 with memory that is exact, four times too much, and a quarter
+    bench/leap.py PROGRAM habitats OUT [N]          N paths simulated, on sockets and in this kernel, with cubic behind; needs root
+    bench/leap.py PROGRAM itself OUT                a hundred flows of one scheme on a dumbbell, at three loads
+
+OUT is a folder for what is raced; a sweep that is there goes on. JOBS (default 2) processes race.
+"""
+
+import hashlib
+import json
+import math
+import os
+import random
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FAMILIES = {"F0": "grid", "F1": "grid-jitter", "F2": "grid-aggregation", "F3": "grid-aqm", "F4": "grid-way-back",
+            "FD": "grid-departures"}
+SCHEMES = ["leap", "bbr", "suss", "hystart-linux", "rapid-start", "slow-start"]
+# The best of which is the measure of F1, F2 and F4.
+RIVALS = ["bbr", "suss", "hystart-linux", "rapid-start"]
+LAWS = ["leap", "suss", "rapid-start", "slow-start"]
+# The axes in which the goals of F0 are stated.
+CLASSES = [("all", ""), ("loss<=0.1%", "loss<=0.1%"), ("alone", "loss<=0.1%,cross=none"), ("cbr", "loss<=0.1%,cross=cbr"),
+           ("tcp", "loss<=0.1%,cross=tcp"), ("bdp<100", "bdp<100"), ("bdp<1k", "bdp>=100,bdp<1000"),
+           ("bdp<10k", "bdp>=1000,bdp<10000"), ("bdp>=10k", "bdp>=10000")]
+JOBS = os.environ.get("JOBS", "2")
+
+
+def seed():
+    """The first eight hex digits of the SHA-256 of the scheme's files, one after the other."""
+    core = ROOT / "crates/core/src/schemes"
+    text = b"".join((core / name).read_bytes() for name in ("leap.rs", "leap/spread.rs", "leap/trend.rs"))
+    return int(hashlib.sha256(text).hexdigest()[:8], 16)
+
+
+def sweep(program, out, family, number, paths=None, schemes=SCHEMES, law=None):
+    """Races a family; returns the folder."""
+    text = (ROOT / f"scenarios/{FAMILIES[family]}.toml").read_text()
+    text = re.sub(r"^seed = .*$", f"seed = {number}", text, flags=re.M)
+    if paths:
+        text = re.sub(r"^paths = .*$", f"paths = {paths}", text, flags=re.M)
+    text = re.sub(r"^schemes = .*$", f"schemes = {json.dumps(schemes)}", text, flags=re.M)
+    if law:
+        text = text.replace("[path]\n", f'[path]\navoidance = "{law}"\n')
+    name = f"{family}-{number}" + (f"-{paths}" if paths else "") + (f"-{law}" if law else "")
+    file = out / f"{name}.toml"
+    out.mkdir(parents=True, exist_ok=True)
+    if not file.exists() or file.read_text() != text:
+        file.write_text(text)
+    run = subprocess.run([program, "sweep", str(file), "--out", str(out / name), "--jobs", JOBS], stderr=subprocess.PIPE, text=True)
+    if run.returncode:
+        sys.exit(run.stderr)
+    return out / name
+
+
+def score(program, folder, where=""):
+    """The records of `score --json`: one of each scheme in each class."""
+    arguments = [program, "score", str(folder), "--json"] + (["--where", where] if where else [])
+    run = subprocess.run(arguments, capture_output=True, text=True)
+    if run.returncode:
+        return []
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def whole(records):
+    return {record.get("label", record["scheme"]): record for record in records if record["axis"] == "all"}
+
+
+def number(value, digits=2):
+    return ">20" if value is None else f"{value:.{digits}f}"
+
+
+def table(program, folder, classes=CLASSES):
+    """A line for each class: the cost of each scheme, and what stands to the bound."""
+    for title, where in classes:
+        records = whole(score(program, folder, where))
+        cells = [f"{label} {number(r['cost_median'])}/{number(r['cost_p90'])}" for label, r in records.items()]
+        leap = records.get("leap")
+        if leap:
+            over = f"; leap over the bound {number(leap['over_bound_median'])}/{number(leap['over_bound_p90'])}"
+            print(f"{folder.name} {title} ({leap['races']}): {'; '.join(cells)}{over}")
+    for title, where in [("all", ""), ("cross=tcp", "cross=tcp"), ("alone", "cross=none")]:
+        for label, r in whole(score(program, folder, where)).items():
+            lost = [number(r.get(f"queue_loss_{q}") and 100 * r[f"queue_loss_{q}"]) for q in ("median", "p90")]
+            fair = f", beyond fair {100 * r['beyond_fair_share'] / r['beside_tcp']:.0f} %" if r["beside_tcp"] else ""
+            harm = [number(r.get(f"harm_{q}") and 100 * r[f"harm_{q}"], 1) for q in ("median", "p90")]
+            print(f"{folder.name} {title}, {label}: queue loss {lost[0]}/{lost[1]} %, mean {100 * r['queue_loss_mean']:.2f} %; "
+                  f"harm {harm[0]}/{harm[1]} %{fair}; within 5 % of the bound {100 * r['near_bound'] / max(r['bounded_rows'], 1):.0f} %")
+    worst(program, folder)
+
+
+def worst(program, folder):
+    """The classes of 50 paths or more in which leap's median or ninetieth percentile is over that of the best of the others."""
+    classes = {}
+    for record in score(program, folder):
+        classes.setdefault((record["axis"], record["class"]), {})[record.get("label", record["scheme"])] = record
+    lines = []
+    for (axis, name), records in classes.items():
+        leap = records["leap"]
+        for what in ("cost_median", "cost_p90"):
+            others = [r[what] for label, r in records.items() if label in RIVALS and r[what] is not None]
+            if leap["paths"] >= 50 and others and (leap[what] is None or leap[what] > min(others)):
+                ratio = leap[what] / min(others) if leap[what] else float("inf")
+                lines.append((ratio, f"{folder.name} loses in {axis} {name}, {what}: {number(leap[what])} against {number(min(others))}"))
+    for _, line in sorted(lines, reverse=True):
+        print(line)
+    if not lines:
+        print(f"{folder.name}: leap loses in no class of 50 paths or more, neither in median nor in the ninetieth percentile")
+
+
+def laws(program, out):
+    """Start-ups under one law."""
+    for law in ("reno", "cubic"):
+        schemes = [name + (":beta=50" if name == "rapid-start" and law == "reno" else "") for name in LAWS]
+        table(program, sweep(program, out, "F0", seed(), 2000, schemes, law), CLASSES[:1])
+
+
+def memory(program, out, paths):
+    """What an earlier connection found: the truth, four times it, a quarter of it."""
+    file = out / f"memory-{paths}.toml"
+    out.mkdir(parents=True, exist_ok=True)
+    file.write_text(re.sub(r"^seed = .*$", f"seed = {seed()}", (ROOT / "scenarios/grid.toml").read_text(), flags=re.M))
+    costs = {label: [] for label in ("leap", "exact", "four", "quarter")}
+    losses = {label: [] for label in costs}
+    for path in range(paths):
+        shown = subprocess.run([program, "sweep", str(file), "--show", str(path)], capture_output=True, text=True, check=True)
+        words = shlex.split(shown.stdout.splitlines()[-1])[1:]
+        del words[words.index("--schemes"):words.index("--schemes") + 2]
+        given = dict(zip(words[1::2], words[2::2]))
+        row = rows(program, words, "leap")[0]
+        if not row.get("ideal_fct_s"):
+            continue
+        # The ideal takes one and a half round trips, and the transfer at the rate available.
+        rtt = seconds(given["--rtt"])
+        size = int(re.sub(r"kB$", "000", given["--size"]).removesuffix("B"))
+        share = size / max(row["ideal_fct_s"] - 1.5 * rtt, 1e-9)
+        saved = lambda times: f"leap-saved:saved={min(max(int(share * rtt * times), 1), 1 << 30)}B,rtt={max(int(rtt * 1e6), 1)}us"
+        schemes = f"leap,{saved(1)},as=exact,{saved(4)},as=four,{saved(0.25)},as=quarter"
+        for row in rows(program, words, schemes):
+            label = row.get("label") or row["scheme"]
+            costs[label].append(row["fct_s"] / row["ideal_fct_s"] if row["fct_s"] else math.inf)
+            losses[label].append(row["loss"] or 0.0)
+    for label, values in costs.items():
+        values, lost = sorted(values), sorted(losses[label])
+        at = lambda share, of: of[min(int(len(of) * share), len(of) - 1)]
+        print(f"memory {label} ({len(values)}): {at(.5, values):.2f}/{at(.9, values):.2f}, loss {100 * at(.5, lost):.2f}/{100 * at(.9, lost):.2f} %")
+
+
+def habitats(program, paths):
+    """FCT on sockets and in the kernel over that of the simulator with the same stack."""
+    dice = random.Random(seed())
+    log = lambda least, most: math.exp(dice.uniform(math.log(least), math.log(most)))
+    over = {}
+    for _ in range(paths):
+        words = ["--rate", f"{int(log(2e3, 100e3))}kbit", "--rtt", f"{int(log(10, 150))}ms", "--queue", f"{log(.25, 2):.2f}bdp",
+                 "--size", f"{int(log(200, 5000))}kB"]
+        run = subprocess.run([program, "compare", *words, "--schemes", "leap:avoidance=cubic-linux", "--json"], capture_output=True, text=True)
+        if run.returncode:
+            sys.exit(f"{' '.join(words)}: {run.stderr}")
+        records = [json.loads(line) for line in run.stdout.splitlines()]
+        of = {record["habitat"]: record for record in records if record["scheme"] == "leap"}
+        cells = []
+        for habitat, stack in [("live-rfc", "sim-rfc"), ("live-linux", "sim-linux"), ("kernel-bpf", "sim-linux")]:
+            record = of.get(habitat)
+            if record and record["finished"]:
+                ratio = record["fct_s"] / of[stack]["fct_s"]
+                over.setdefault(habitat, []).append(ratio)
+                cells.append(f"{habitat} {ratio:.3f} lost {record['packets_lost']:.0f} ({of[stack]['packets_lost']:.0f} simulated)")
+            else:
+                cells.append(f"{habitat} void")
+        print(" ".join(words), "; ".join(cells), flush=True)
+    for habitat, ratios in over.items():
+        ratios.sort()
+        near = sum(abs(ratio - 1) <= 0.1 for ratio in ratios)
+        print(f"{habitat}: median {ratios[len(ratios) // 2]:.3f} of the simulator's FCT, {ratios[0]:.3f} to {ratios[-1]:.3f}; within 10 % on {near} of {len(ratios)}")
+
+
+def itself(program):
+    """A hundred flows of 1 MB between the hosts of a dumbbell, all with one scheme and reno behind: 16, 82 and 800 % of the rate."""
+    for load in ("--rate 1gbit --arrivals every:50ms", "--rate 100mbit --arrivals poisson:10", "--rate 1gbit --arrivals every:1ms"):
+        words = f"race {load} --rtt 40ms --topology dumbbell:hosts=10 --flows 100 --size 1MB --schemes leap,bbr,slow-start --avoidance reno"
+        run = subprocess.run([program, *words.split()], capture_output=True, text=True)
+        print(f"{words}\n{run.stdout}{run.stderr}")
+
+
+def seconds(text):
+    value, unit = re.fullmatch(r"([0-9.]+)(ns|us|ms|s)", text).groups()
+    return float(value) * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}[unit]
+
+
+def rows(program, words, schemes):
+    run = subprocess.run([program, *words, "--schemes", schemes, "--json"], capture_output=True, text=True)
+    if run.returncode:
+        sys.exit(f"{' '.join(words)}: {run.stderr}")
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def main():
+    program, what, *rest = sys.argv[1:]
+    if what == "seed":
+        print(f"{seed():08x} {seed()}")
+        return
+    out = Path(rest[0])
+    if what == "look":
+        family, tuning, paths = rest[1], int(rest[2]), int(rest[3])
+        table(program, sweep(program, out, family, tuning, paths))
+    elif what == "report":
+        for family in rest[1:] or FAMILIES:
+            table(program, sweep(program, out, family, seed()))
+    elif what == "laws":
+        laws(program, out)
+    elif what == "habitats":
+        habitats(program, int(rest[1]) if rest[1:] else 20)
+    elif what == "itself":
+        itself(program)
+    else:
+        memory(program, out, int(rest[1]) if rest[1:] else 400)
+
+
+if __name__ == "__main__":
+    main()

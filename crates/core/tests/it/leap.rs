@@ -1,0 +1,290 @@
+//! Leap over a bottleneck with a queue, fluid cross traffic, and ACKs that may be held back.
+
+use std::collections::VecDeque;
+
+use firstflight::avoidance::BbrCruise;
+use firstflight::registry::{self, AnyScheme, Value};
+use firstflight::restart::Rfc5681;
+use firstflight::schemes::Initial;
+use firstflight::{Cause, Controller, Event, Exit, Pacing, Span, Time};
+
+use crate::common::{Flow, MSS, micros, millis, packets};
+
+type LeapFlow = Flow<AnyScheme, Rfc5681, BbrCruise>;
+
+const TEN: Initial = Initial { segments: 10, ssthresh: None };
+/// The path has 1000 packets at this rate: 100 Mbit/s.
+const RTT: Span = Span::from_millis(80);
+const PACKET: Span = Span::from_micros(80);
+
+fn start_with(settings: &[(&str, Value)]) -> LeapFlow {
+    let scheme = registry::scheme(if settings.is_empty() { "leap" } else { "leap-saved" })
+        .expect("registered")
+        .build(TEN, settings)
+        .expect("allowed");
+    Flow::established(Controller::new(scheme, Rfc5681::new(TEN), BbrCruise::new()), RTT)
+}
+
+fn start() -> LeapFlow {
+    start_with(&[])
+}
+
+/// One bottleneck.
+struct Net {
+    packet: Span,
+    /// What others leave, in hundredths.
+    left: u64,
+    /// The queue, as time to drain.
+    room: Span,
+    /// ACKs come at multiples of this.
+    held: Span,
+    /// The first flight's ACKs come this many hundredths as far apart as its packets.
+    stretch: u64,
+    backlog: Span,
+    last: Time,
+    carried: u64,
+    /// When each packet in flight is acknowledged; `None` if the queue dropped it.
+    due: VecDeque<Option<Time>>,
+    dropped: usize,
+    sent: usize,
+    /// The greatest pace, in bits per second.
+    fastest: u64,
+}
+
+impl Net {
+    fn new() -> Self {
+        Self {
+            packet: PACKET,
+            left: 100,
+            room: millis(80),
+            held: Span::ZERO,
+            stretch: 100,
+            backlog: Span::ZERO,
+            last: Time::ZERO,
+            carried: 0,
+            due: VecDeque::new(),
+            dropped: 0,
+            sent: 0,
+            fastest: 0,
+        }
+    }
+
+    /// A packet comes to the bottleneck, where others' packets came at a constant rate since the last one.
+    fn carry(&mut self, now: Time) {
+        self.sent += 1;
+        let drained = now.since(self.last).scale(self.left, 100);
+        self.backlog -= drained;
+        self.last = now;
+        if self.backlog > self.room {
+            self.dropped += 1;
+            self.due.push_back(None);
+            return;
+        }
+        self.backlog += self.packet;
+        self.carried += 1;
+        let wait = if self.carried <= 10 {
+            self.packet.scale(self.carried * self.stretch, 100)
+        } else {
+            self.backlog
+        };
+        let back = now + wait + RTT;
+        let held = self.held.nanos().max(1);
+        self.due.push_back(Some(Time::from_nanos(back.nanos().div_ceil(held) * held)));
+    }
+
+    /// Runs the flow until it leaves start-up or `limit` has passed; returns the exit and when it was.
+    fn run(&mut self, flow: &mut LeapFlow, limit: Span) -> Option<(Exit, Span)> {
+        let begin = flow.path.now;
+        let end = begin + limit;
+        let mut next_send = begin;
+        while flow.exits().is_empty() {
+            while self.due.front() == Some(&None) {
+                self.due.pop_front();
+                // Found lost when the packets behind it arrive.
+                flow.lose();
+                flow.ack_with(1, None);
+            }
+            let plan = flow.plan();
+            let may_send = flow.path.pipe + MSS <= plan.window;
+            let send = may_send.then(|| match plan.pacing {
+                Pacing::Rate { .. } => next_send.max(flow.path.now),
+                _ => flow.path.now,
+            });
+            let ack = self.due.front().copied().flatten();
+            let Some(at) = Time::earlier(send, ack).filter(|at| *at <= end) else {
+                flow.path.now = end;
+                return None;
+            };
+            flow.path.now = at;
+            if send == Some(at) {
+                flow.send(1);
+                self.carry(at);
+                if let Pacing::Rate { rate, .. } = flow.plan().pacing {
+                    next_send = at + rate.time_for(MSS);
+                    self.fastest = self.fastest.max(rate.bps());
+                }
+            } else {
+                self.due.pop_front();
+                flow.delivery_rate = MSS.per(self.packet.scale(100, self.left));
+                flow.ack(1);
+            }
+        }
+        flow.exits().first().map(|exit| (*exit, flow.path.now.since(begin)))
+    }
+
+    fn exit(&mut self, flow: &mut LeapFlow) -> (Exit, Span) {
+        self.run(flow, Span::from_secs(3)).expect("an exit within three seconds")
+    }
+}
+
+/// The rate found, in hundredths of the bottleneck's.
+fn percent(exit: &Exit) -> u64 {
+    exit.learned.rate.expect("a rate").bps() / 1_000_000
+}
+
+#[test]
+fn alone_the_rate_is_found_and_proved_in_less_than_four_round_trips() {
+    let mut net = Net::new();
+    let (exit, after) = net.exit(&mut start());
+    assert_eq!(exit.cause, Cause::Dispersion);
+    assert!((99..=100).contains(&percent(&exit)), "{exit:?}");
+    assert!(after < RTT * 4, "{after:?}");
+    assert_eq!(net.dropped, 0);
+    assert!(exit.learned.window >= packets(995) && exit.learned.window <= packets(1_000), "{exit:?}");
+}
+
+#[test]
+fn the_pipe_is_three_quarters_full_two_round_trips_after_the_handshake() {
+    let mut net = Net::new();
+    let mut flow = start();
+    assert_eq!(net.run(&mut flow, RTT.scale(17, 8)), None);
+    assert!(flow.in_flight() >= 750, "{} packets in flight", flow.in_flight());
+}
+
+#[test]
+fn beside_a_constant_rate_the_growth_of_the_delay_says_what_is_left() {
+    for left in [30, 50, 70] {
+        let mut net = Net { left, ..Net::new() };
+        let mut flow = start();
+        let (exit, _) = net.exit(&mut flow);
+        assert!(percent(&exit).abs_diff(left) <= left / 10, "{left} %: {exit:?}");
+    }
+}
+
+#[test]
+fn acks_that_are_held_back_make_no_false_bottleneck() {
+    for held in [1, 3, 5, 10] {
+        let mut net = Net { held: millis(held), ..Net::new() };
+        let found = net.run(&mut start(), millis(600)).map_or(100, |(exit, _)| percent(&exit));
+        assert!((60..=135).contains(&found), "held back for {held} ms: {found} %");
+    }
+}
+
+#[test]
+fn a_capacity_that_the_first_flight_got_wrong_is_found_out_within_three_round_trips_of_it() {
+    // The first flight's ACKs were ten times too far apart, or four times too near.
+    for stretch in [1_000, 400, 50, 25] {
+        let mut net = Net { stretch, ..Net::new() };
+        let mut flow = start();
+        let before = net.run(&mut flow, RTT.scale(41, 10));
+        let looks_for_more = net.fastest > 3 * 100_000_000 * 100 / stretch;
+        let right = before.map_or(looks_for_more, |(exit, _)| (40..=130).contains(&percent(&exit)));
+        assert!(right, "stretched to {stretch} %: {before:?}, at most {} bit/s", net.fastest);
+    }
+}
+
+#[test]
+fn a_queue_that_is_shorter_than_the_first_flight_is_no_end() {
+    let mut net = Net { room: PACKET * 4, ..Net::new() };
+    let (exit, after) = net.exit(&mut start());
+    assert!(percent(&exit) >= 40, "{exit:?} after {after:?}");
+}
+
+#[test]
+fn a_train_that_overflows_the_queue_ends_the_start_up_by_loss_and_with_a_threshold() {
+    let mut net = Net { packet: PACKET * 4, stretch: 25, room: PACKET * 12, ..Net::new() };
+    let (exit, _) = net.exit(&mut start());
+    assert_eq!(exit.cause, Cause::Loss);
+    // The law need not reduce again.
+    assert_eq!(exit.learned.ssthresh, Some(exit.learned.window));
+}
+
+fn saved(window: u64, rtt: u64) -> [(&'static str, Value); 2] {
+    [("saved", Value::Bytes(packets(window))), ("rtt", Value::Span(millis(rtt)))]
+}
+
+#[test]
+fn a_quarter_of_what_is_saved_leaves_in_the_first_round_trip_after_the_burst() {
+    let mut net = Net::new();
+    let mut flow = start_with(&saved(1_000, 80));
+    assert_eq!(net.run(&mut flow, RTT), None);
+    assert!((255..=262).contains(&net.sent), "{} packets", net.sent);
+    let (exit, _) = net.exit(&mut flow);
+    assert_eq!(exit.cause, Cause::Dispersion);
+    assert!((99..=100).contains(&percent(&exit)), "{exit:?}");
+}
+
+#[test]
+fn what_is_saved_of_another_path_or_less_than_a_burst_is_not_used() {
+    for settings in [saved(1_000, 160), saved(1_000, 7), saved(40, 80)] {
+        let mut net = Net::new();
+        let mut flow = start_with(&settings);
+        assert_eq!(net.run(&mut flow, millis(79)), None);
+        assert_eq!(net.sent, 10);
+    }
+}
+
+#[test]
+fn four_times_too_much_saved_overflows_no_queue_of_a_tenth_of_the_path() {
+    let mut net = Net { room: millis(8), ..Net::new() };
+    let mut flow = start_with(&saved(4_000, 80));
+    assert_eq!(net.run(&mut flow, RTT), None);
+    assert_eq!(net.dropped, 0);
+}
+
+#[test]
+fn the_first_flight_waits_for_the_handshake_and_leaves_in_a_burst() {
+    let scheme = registry::scheme("leap").expect("registered").build(TEN, &[]).expect("allowed");
+    let mut flow = LeapFlow::new(Controller::new(scheme, Rfc5681::new(TEN), BbrCruise::new()));
+    assert_eq!(flow.plan().pacing, Pacing::Hold);
+    flow.establish(RTT, false);
+    assert_eq!((flow.window(), flow.plan().pacing), (10, Pacing::AckClock));
+}
+
+#[test]
+fn after_a_lost_syn_it_is_slow_start_from_one_segment() {
+    let scheme = registry::scheme("leap").expect("registered").build(TEN, &[]).expect("allowed");
+    let mut flow = LeapFlow::new(Controller::new(scheme, Rfc5681::new(TEN), BbrCruise::new()));
+    flow.establish(RTT, true);
+    assert_eq!(flow.window(), 1);
+    flow.round(RTT, 1, micros(0));
+    assert_eq!(flow.window(), 2);
+}
+
+#[test]
+fn a_mark_and_a_timeout_leave_the_answer_to_the_law() {
+    for (event, cause) in [
+        (Event::Marked { sent_at: None }, Cause::Mark),
+        (Event::TimedOut { repeated: false }, Cause::Timeout),
+    ] {
+        let mut flow = start();
+        flow.fill();
+        flow.wait(RTT);
+        flow.ack_with(1, Some(RTT));
+        flow.say(&event);
+        let exits = flow.exits();
+        let exit = exits.first().expect("an exit");
+        assert_eq!((exit.cause, exit.learned.ssthresh), (cause, None));
+    }
+}
+
+#[test]
+fn one_random_loss_in_a_hundred_packets_ends_nothing() {
+    let mut flow = start();
+    let mut net = Net::new();
+    assert_eq!(net.run(&mut flow, RTT.scale(3, 2)), None);
+    for _ in 0..3 {
+        flow.lose();
+    }
+    assert_eq!(flow.exits(), []);
+}
