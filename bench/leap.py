@@ -3,8 +3,8 @@
 
     bench/leap.py PROGRAM seed                      the report's seed, from the scheme's files
     bench/leap.py PROGRAM look  OUT FAMILY SEED N   N paths of a family with a tuning seed (1 to 99), and its table
-    bench/leap.py PROGRAM report OUT [FAMILY …]     each family whole with the report's seed, and its table
-    bench/leap.py PROGRAM laws OUT                  2,000 paths of F0, all start-ups under reno and under cubic
+    bench/leap.py PROGRAM report OUT [FAMILY …]     2,000 paths of each family with the report's seed, and its table
+    bench/leap.py PROGRAM laws OUT                  2,000 paths of F0, all start-ups under reno, under cubic and under bbr
     bench/leap.py PROGRAM memory OUT [N]            N paths of F0 with memory that is exact, four times too much, and a quarter
     bench/leap.py PROGRAM habitats OUT [N]          N paths simulated, on sockets and in this kernel, with cubic behind; needs root
     bench/leap.py PROGRAM itself OUT                a hundred flows of one scheme on a dumbbell, at three loads
@@ -29,7 +29,7 @@ FAMILIES = {"F0": "grid", "F1": "grid-jitter", "F2": "grid-aggregation", "F3": "
 SCHEMES = ["leap", "bbr", "suss", "hystart-linux", "rapid-start", "slow-start"]
 # The best of which is the measure of F1, F2 and F4.
 RIVALS = ["bbr", "suss", "hystart-linux", "rapid-start"]
-LAWS = ["leap", "suss", "rapid-start", "slow-start"]
+LAWS = ["leap", "suss", "hystart-linux", "rapid-start", "slow-start"]
 # The axes in which the goals of F0 are stated.
 CLASSES = [("all", ""), ("loss<=0.1%", "loss<=0.1%"), ("alone", "loss<=0.1%,cross=none"), ("cbr", "loss<=0.1%,cross=cbr"),
            ("tcp", "loss<=0.1%,cross=tcp"), ("bdp<100", "bdp<100"), ("bdp<1k", "bdp>=100,bdp<1000"),
@@ -53,7 +53,7 @@ def sweep(program, out, family, number, paths=None, schemes=SCHEMES, law=None):
     text = re.sub(r"^schemes = .*$", f"schemes = {json.dumps(schemes)}", text, flags=re.M)
     if law:
         text = text.replace("[path]\n", f'[path]\navoidance = "{law}"\n')
-    name = f"{family}-{number}" + (f"-{paths}" if paths else "") + (f"-{law}" if law else "")
+    name = f"{family}-{seed():08x}-{number}" + (f"-{paths}" if paths else "") + (f"-{law}" if law else "")
     file = out / f"{name}.toml"
     out.mkdir(parents=True, exist_ok=True)
     if not file.exists() or file.read_text() != text:
@@ -69,6 +69,8 @@ def score(program, folder, where=""):
     arguments = [program, "score", str(folder), "--json"] + (["--where", where] if where else [])
     run = subprocess.run(arguments, capture_output=True, text=True)
     if run.returncode:
+        # A small sweep may have no path of a class.
+        print(f"{folder.name} {where}: {run.stderr.strip()}", file=sys.stderr)
         return []
     return [json.loads(line) for line in run.stdout.splitlines()]
 
@@ -90,14 +92,28 @@ def table(program, folder, classes=CLASSES):
         if leap:
             over = f"; leap over the bound {number(leap['over_bound_median'])}/{number(leap['over_bound_p90'])}"
             print(f"{folder.name} {title} ({leap['races']}): {'; '.join(cells)}{over}")
-    for title, where in [("all", ""), ("cross=tcp", "cross=tcp"), ("alone", "cross=none")]:
+    for title, where in [("all", ""), ("without random loss", "loss<=0"), ("cross=tcp", "cross=tcp"), ("alone", "cross=none")]:
         for label, r in whole(score(program, folder, where)).items():
-            lost = [number(r.get(f"queue_loss_{q}") and 100 * r[f"queue_loss_{q}"]) for q in ("median", "p90")]
+            lost = [f"{100 * r[f'queue_loss_{q}']:.2f}" for q in ("median", "p90")]
             fair = f", beyond fair {100 * r['beyond_fair_share'] / r['beside_tcp']:.0f} %" if r["beside_tcp"] else ""
-            harm = [number(r.get(f"harm_{q}") and 100 * r[f"harm_{q}"], 1) for q in ("median", "p90")]
+            harm = ["-" if r.get(f"harm_{q}") is None else f"{100 * r[f'harm_{q}']:.1f}" for q in ("median", "p90")]
             print(f"{folder.name} {title}, {label}: queue loss {lost[0]}/{lost[1]} %, mean {100 * r['queue_loss_mean']:.2f} %; "
                   f"harm {harm[0]}/{harm[1]} %{fair}; within 5 % of the bound {100 * r['near_bound'] / max(r['bounded_rows'], 1):.0f} %")
+    overshoot(program, folder)
     worst(program, folder)
+
+
+def overshoot(program, folder):
+    """What short queues dropped of the overshoot, alone: needs rows, which `sweep` writes as Parquet, and polars to read them."""
+    try:
+        import polars
+    except ImportError:
+        return
+    rows = polars.concat([polars.read_parquet(part) for part in sorted(folder.glob("part-*.parquet"))], how="diagonal_relaxed")
+    rows = rows.filter((polars.col("path_queue_bdp") < 0.25) & (polars.col("path_cross") == "none"))
+    for (scheme,), of in rows.group_by("scheme", maintain_order=True):
+        few = (of["overshoot_lost_packets"] <= 0.5 * of["path_bdp_packets"]).mean()
+        print(f"{folder.name} queue under a quarter BDP, alone ({len(of)}), {scheme}: overshoot of at most half a BDP in {100 * few:.1f} %")
 
 
 def worst(program, folder):
@@ -120,8 +136,8 @@ def worst(program, folder):
 
 
 def laws(program, out):
-    """Start-ups under one law."""
-    for law in ("reno", "cubic"):
+    """Start-ups under one law. Rapid Start has the beta of CUBIC as a parameter, and Reno's under Reno."""
+    for law in ("reno", "cubic", "bbr"):
         schemes = [name + (":beta=50" if name == "rapid-start" and law == "reno" else "") for name in LAWS]
         table(program, sweep(program, out, "F0", seed(), 2000, schemes, law), CLASSES[:1])
 
@@ -217,7 +233,7 @@ def main():
         table(program, sweep(program, out, family, tuning, paths))
     elif what == "report":
         for family in rest[1:] or FAMILIES:
-            table(program, sweep(program, out, family, seed()))
+            table(program, sweep(program, out, family, seed(), 2000))
     elif what == "laws":
         laws(program, out)
     elif what == "habitats":

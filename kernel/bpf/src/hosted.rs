@@ -16,16 +16,14 @@ pub struct Hosted<S> {
     scheme: S,
 }
 
-/// Counts the packets of trains, and keeps which tag packets have. Twenty bytes.
+/// Counts the packets of trains, and keeps which tag packets have. 24 bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trains {
-    /// The tag of the plan, and those of the two before: a scheme may have three trains in flight (leap's Rise, Verify and Hold).
-    tag: Tag,
-    before: Tag,
-    earlier: Tag,
-    /// Low 32 bits of the offset from which on packets have the tag, and of that from which on they have the tag before.
-    since: u32,
-    since_before: u32,
+    /// The tag of the plan, and those of the three before: a scheme may have four trains in flight (leap's Probe, Rise, Verify and
+    /// Hold).
+    tags: [Tag; 4],
+    /// Low 32 bits of the offset from which on packets have each tag but the oldest.
+    since: [u32; 3],
     /// The packets of the train that have not left yet.
     left: u32,
 }
@@ -36,7 +34,7 @@ impl Trains {
     pub fn sent(&mut self, retransmission: bool, facts: &Facts) -> Sent {
         let bytes =
             if retransmission { facts.bytes(facts.resent) } else { Bytes::new(u64::from(facts.sent)) };
-        let sent = Sent { packet: 0, bytes, tag: self.tag, retransmission };
+        let sent = Sent { packet: 0, bytes, tag: self.tags[0], retransmission };
         if !retransmission {
             let packets = u32::try_from(sent.packets(Bytes::new(u64::from(facts.mss)))).unwrap_or(u32::MAX);
             self.left = self.left.saturating_sub(packets);
@@ -47,9 +45,11 @@ impl Trains {
     /// Takes a plan, and returns how many packets of its train have not left yet.
     #[inline(always)]
     pub fn plan(&mut self, plan: &Plan, path: &Path) -> u32 {
-        if plan.tag != self.tag {
-            (self.earlier, self.before, self.tag) = (self.before, self.tag, plan.tag);
-            (self.since_before, self.since) = (self.since, low(path.nxt));
+        if plan.tag != self.tags[0] {
+            let [tag, before, earlier, _] = self.tags;
+            self.tags = [plan.tag, tag, before, earlier];
+            let [since, since_before, _] = self.since;
+            self.since = [low(path.nxt), since, since_before];
             self.left = match plan.pacing {
                 Pacing::Train { packets, .. } => packets,
                 Pacing::AckClock | Pacing::Rate { .. } | Pacing::Hold => 0,
@@ -61,19 +61,21 @@ impl Trains {
     /// The tag of the train that cannot go on, if one cannot.
     #[inline(always)]
     pub fn cut(&mut self) -> Option<Tag> {
-        (core::mem::take(&mut self.left) > 0).then_some(self.tag)
+        (core::mem::take(&mut self.left) > 0).then_some(self.tags[0])
     }
 
     /// The tag of the newest packet below `una`.
     #[inline(always)]
     pub fn tag_below(&self, una: u64) -> Tag {
         let is_beyond = |since: u32| low(una).wrapping_sub(since).wrapping_sub(1) < u32::MAX / 2;
-        if is_beyond(self.since) {
-            self.tag
-        } else if is_beyond(self.since_before) {
-            self.before
+        if is_beyond(self.since[0]) {
+            self.tags[0]
+        } else if is_beyond(self.since[1]) {
+            self.tags[1]
+        } else if is_beyond(self.since[2]) {
+            self.tags[2]
         } else {
-            self.earlier
+            self.tags[3]
         }
     }
 }
@@ -209,4 +211,24 @@ macro_rules! for_each_hosted_scheme {
             "leap-saved": leap_saved, Leap, |initial, numbers, facts| Leap::from_saved(initial, numbers, facts.saved());
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_of_four_trains_have_the_tags_under_which_they_left() {
+        let mut trains = Trains::default();
+        let mss = Bytes::new(1_000);
+        for (tag, nxt) in [(1, 0), (2, 10_000), (3, 30_000), (4, 60_000)] {
+            let path = Path { nxt, ..Path::new(firstflight::Time::ZERO, mss, mss) };
+            let plan = Plan { tag: Tag(tag), ..Plan::ack_clocked(mss, None) };
+            for _ in 0..2 {
+                assert_eq!(trains.plan(&plan, &path), 0);
+            }
+        }
+        let tags = [1_000, 10_000, 11_000, 30_000, 31_000, 60_000, 61_000].map(|una| trains.tag_below(una).0);
+        assert_eq!(tags, [1, 1, 2, 2, 3, 3, 4]);
+    }
 }

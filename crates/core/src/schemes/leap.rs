@@ -19,6 +19,7 @@ mod trend;
 use self::spread::{Capacity, HoldBack, Spread};
 use self::trend::{Slope, TICKS, Trend};
 use crate::compact::Bytes32;
+use crate::evidence::is_starved;
 use crate::registry::{Ability, Help, Kind, Needs, Numbers, Parameter, SchemeEntry, Value, place};
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{
@@ -43,7 +44,7 @@ const SEARCH_AFTER_LOSS: u16 = 200;
 const GROWING: u64 = 50_000;
 /// Growth of the delay in a train that is one and a half or four times as fast as the bottleneck should be.
 const CONFIRMED: u64 = 20_000;
-/// A verdict up to this over the rate confirms it.
+/// A verdict up to this over the rate, or under it, confirms it.
 const CLOSE: (u64, u64) = (5, 4);
 /// Losses up to this share of the window end nothing: random loss of 1 % must not.
 const LOSSES: (u64, u64) = (3, 100);
@@ -92,6 +93,10 @@ pub struct Leap {
     came: Bytes32,
     lost: Bytes32,
     first: Option<Time>,
+    /// [`Path::delivered`] when the first flight began.
+    before: Bytes,
+    /// Whether the application or the receiver, and not the plan, set the pace of what is judged.
+    starved: bool,
     fraction_ppm: u32,
     saved: Option<(Bytes32, Span)>,
     /// Every start that is not a connection's first.
@@ -184,6 +189,8 @@ impl Leap {
             came: Bytes32::ZERO,
             lost: Bytes32::ZERO,
             first: None,
+            before: Bytes::ZERO,
+            starved: false,
             fraction_ppm: FRACTION_PPM,
             saved: saved.map(|(window, rtt)| (window.into(), rtt)),
             slow: SlowStart::new(initial),
@@ -252,6 +259,7 @@ impl Leap {
         self.judged = tag;
         self.trend = Trend::default();
         self.first = None;
+        self.starved = false;
         self.came = Bytes32::ZERO;
         self.lost = Bytes32::ZERO;
     }
@@ -262,6 +270,7 @@ impl Leap {
         self.spread = Spread::default();
         self.held = HoldBack::default();
         self.pace = Rate::ZERO;
+        self.before = path.delivered;
         self.window = self.initial(path).into();
     }
 
@@ -281,22 +290,24 @@ impl Leap {
     fn acked_in_first(&mut self, ack: &Ack<'_>, newest: &Delivered, path: &Path) {
         let is_own = newest.tag.0 == self.judged;
         let initial = self.initial(path);
+        let delivered = path.delivered - self.before;
         self.window = (self.window.wide() + ack.growth).into();
         if is_own {
-            self.spread.add(path.delivered, initial, path.now);
-            if path.delivered < initial {
+            self.spread.add(delivered, initial, path.now);
+            if delivered < initial {
                 return;
             }
         }
         let Some(rtt) = path.min_rtt else { return };
-        let double = in_packets(self.window.wide() * 2, path);
+        // What slow start would send in the next round trip.
+        let double = in_packets((initial + delivered) * 2, path);
         let Some(double) = double.per(rtt).filter(|rate| !rate.is_zero()) else { return };
         let due = if is_own { initial } else { initial + newest.bytes };
-        let overflowed = self.lost.wide().max(due - path.delivered) >= path.mss * 2;
+        let overflowed = self.lost.wide().max(due - delivered) >= path.mss * 2;
         match self.spread.capacity(path) {
             Capacity::Unknown if overflowed => {
                 // The queue holds less than the first flight. What came through is what it holds.
-                let through = in_packets(path.delivered.max(path.mss * 2), path);
+                let through = in_packets(delivered.max(path.mss * 2), path);
                 self.search(through.per(rtt).unwrap_or(double), SEARCH_AFTER_LOSS, path);
             }
             Capacity::Even(rate) if product(rate, path) <= initial => {
@@ -383,12 +394,12 @@ impl Leap {
             Stage::Closed => Step::Stay,
             Stage::Plain => self.slow.grow(ack.slow_start_growth(path.mss)),
             Stage::First => {
-                self.held.acked(ack.whole_packets(), path.now);
+                self.held.acked(ack.whole_packets(), newest.tag, path.now);
                 self.acked_in_first(ack, newest, path);
                 Step::Stay
             }
             Stage::Probe | Stage::Rise | Stage::Verify | Stage::Hold => {
-                self.held.acked(ack.whole_packets(), path.now);
+                self.held.acked(ack.whole_packets(), newest.tag, path.now);
                 self.acked_in_train(ack, newest, path)
             }
         }
@@ -401,6 +412,7 @@ impl Leap {
             self.judge(fast);
         }
         if newest.tag.0 == self.judged && !newest.retransmitted {
+            self.starved |= is_starved(ack, path);
             let first = *self.first.get_or_insert(path.now);
             if path.now != first {
                 self.came = (self.came.wide() + ack.bytes).into();
@@ -439,22 +451,34 @@ impl Leap {
     /// growth, and what the bottleneck carries beyond the pace is less than others send, by the growth of the capacity.
     fn left(&self, slope: Slope) -> Rate {
         let spread = MILLION + slope.growth();
-        let others = self.capacity.scale(spread, MILLION) - self.pace;
+        // While the fast train leaves, the packets that are judged are those before it.
+        let pace = if self.stage == Stage::Probe { self.pace } else { self.target.scale(BELOW.0, BELOW.1) };
+        let others = self.capacity.scale(spread, MILLION) - pace;
         // Half of what came through, at the least: others who answer to losses make room.
-        let least = self.pace.scale(MILLION, spread) / 2;
+        let least = pace.scale(MILLION, spread) / 2;
         (self.capacity - others).max(least)
     }
 
-    /// The fast train has arrived. If its delay did not grow, the bottleneck carries more than it.
+    /// The fast train has arrived. If its delay did not grow, or its ACKs do not show it, the bottleneck may carry more than it.
     fn verdict(&mut self, path: &Path) -> Step {
+        if self.starved {
+            // The train did not leave at its pace, and proves nothing: another, once there is data or room for it.
+            self.rise(self.target, path);
+            return Step::Stay;
+        }
         let train = self.target.scale(u64::from(self.factor), 100);
-        let growing = self.trend.slope().filter(|slope| slope.is_sure && slope.growth() >= CONFIRMED);
-        let Some(slope) = growing else {
+        let slope = self.trend.slope();
+        if slope.is_none() {
+            self.held.hid_a_train(path.min_rtt.unwrap_or(Span::ZERO));
+        }
+        let Some(slope) = slope.filter(|slope| slope.is_sure && slope.growth() >= CONFIRMED) else {
             self.search(train, SEARCH, path);
             return Step::Stay;
         };
         let capacity = train.scale(MILLION, MILLION + slope.growth());
-        if capacity <= self.target.scale(CLOSE.0, CLOSE.1) && self.factor == CONFIRM {
+        let is_close = capacity <= self.target.scale(CLOSE.0, CLOSE.1)
+            && capacity >= self.target.scale(CLOSE.1, CLOSE.0);
+        if is_close && self.factor == CONFIRM {
             return found(self.target, Cause::Dispersion, path);
         }
         self.capacity = capacity;
@@ -480,7 +504,7 @@ impl Leap {
         found(rate, Cause::Loss, path)
     }
 
-    /// Leaves with what is in flight, so that the law answers.
+    /// Leaves with the window in force, so that the law answers.
     fn leave(&self, cause: Cause) -> Step {
         let learned = Learned { window: self.window.wide(), ssthresh: None, rate: None };
         Step::Done(Exit { cause, learned })

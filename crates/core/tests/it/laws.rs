@@ -1,7 +1,7 @@
 //! Laws that every scheme, policy and law keeps under any sequence of events.
 
 use firstflight::brief::InBrief;
-use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme};
+use firstflight::registry::{self, AnyController, AnyLaw, AnyPlain, AnyRestart, AnyScheme};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{
@@ -22,9 +22,9 @@ impl Startup for Watched<AnyScheme> {
         let before = self.0.plan(path);
         let step = self.0.on(event, path);
         let after = self.0.plan(path);
-        // A scheme that measures with trains moves from one to the next, each under a tag of its own; everything else grows by
-        // ACKs.
-        let trains = matches!(before.pacing, Pacing::Train { .. }) || before.tag != after.tag;
+        // A scheme that measures with trains moves from one to the next, and leap's are paced; everything else grows by ACKs.
+        let is_leap = matches!(self.0, AnyScheme::Plain(AnyPlain::Leap(_)));
+        let trains = matches!(before.pacing, Pacing::Train { .. }) || is_leap && before.tag != after.tag;
         if !trains && allows_no_growth(event) {
             assert!(
                 after.window <= before.window + repaired(event, path, [&before, &after]),

@@ -82,11 +82,8 @@ impl Net {
         }
         self.backlog += self.packet;
         self.carried += 1;
-        let wait = if self.carried <= 10 {
-            self.packet.scale(self.carried * self.stretch, 100)
-        } else {
-            self.backlog
-        };
+        let wait =
+            if self.sent <= 10 { self.packet.scale(self.carried * self.stretch, 100) } else { self.backlog };
         let back = now + wait + RTT;
         let held = self.held.nanos().max(1);
         self.due.push_back(Some(Time::from_nanos(back.nanos().div_ceil(held) * held)));
@@ -167,6 +164,7 @@ fn beside_a_constant_rate_the_growth_of_the_delay_says_what_is_left() {
         let mut net = Net { left, ..Net::new() };
         let mut flow = start();
         let (exit, _) = net.exit(&mut flow);
+        assert_eq!(exit.cause, Cause::Delay);
         assert!(percent(&exit).abs_diff(left) <= left / 10, "{left} %: {exit:?}");
     }
 }
@@ -279,12 +277,54 @@ fn a_mark_and_a_timeout_leave_the_answer_to_the_law() {
 }
 
 #[test]
-fn one_random_loss_in_a_hundred_packets_ends_nothing() {
+fn what_the_application_paced_confirms_and_refutes_no_rate() {
     let mut flow = start();
     let mut net = Net::new();
     assert_eq!(net.run(&mut flow, RTT.scale(3, 2)), None);
-    for _ in 0..3 {
-        flow.lose();
+    let Pacing::Rate { rate: before, .. } = flow.plan().pacing else { panic!("{:?}", flow.plan()) };
+    // From now on one packet leaves in a round trip, for a minute.
+    flow.path.limit = firstflight::SendLimit::App;
+    for _ in 0..700 {
+        flow.ack(flow.in_flight());
+        flow.send(1);
+        flow.wait(RTT);
     }
     assert_eq!(flow.exits(), []);
+    let Pacing::Rate { rate, .. } = flow.plan().pacing else { panic!("{:?}", flow.plan()) };
+    assert!(rate.bps() <= before.bps() * 2, "{rate:?} after {before:?}");
+    assert!(flow.window() <= 1_500, "{} packets", flow.window());
+}
+
+#[test]
+fn on_another_path_the_first_flight_is_measured_anew() {
+    let mut flow = start();
+    let mut net = Net::new();
+    assert_eq!(net.run(&mut flow, RTT.scale(5, 4)), None);
+    flow.path.min_rtt = Some(RTT);
+    flow.forget_flight();
+    flow.say(&Event::Begin(firstflight::Origin::PathChange));
+    flow.notes.clear();
+    let mut other = Net { packet: PACKET * 2, ..Net::new() };
+    let (exit, _) = other.exit(&mut flow);
+    assert_eq!(exit.cause, Cause::Dispersion);
+    assert!((49..=50).contains(&percent(&exit)), "{exit:?}");
+}
+
+#[test]
+fn losses_of_up_to_3_percent_of_the_window_end_nothing_and_more_end_it() {
+    let mut flow = start();
+    let mut net = Net::new();
+    assert_eq!(net.run(&mut flow, RTT.scale(3, 2)), None);
+    // What left before Probe is not judged. The window is 1000 packets.
+    flow.ack_with(20, None);
+    for _ in 0..25 {
+        flow.lose();
+        flow.ack_with(1, None);
+    }
+    assert_eq!(flow.exits(), []);
+    for _ in 0..10 {
+        flow.lose();
+        flow.ack_with(1, None);
+    }
+    assert_eq!(flow.exits().first().map(|exit| exit.cause), Some(Cause::Loss));
 }

@@ -123,12 +123,13 @@ fn shaken(calls: &[TraceRecord], seed: u64) -> Vec<TraceRecord> {
 }
 
 /// Paths on which schemes get far: a queue that overflows, delayed ACKs of an application that pauses, losses at random.
-const PATHS: [&str; 5] = [
+const PATHS: [&str; 6] = [
     "rate=20mbit rtt=40ms queue=50p size=600kB",
     "rate=20mbit rtt=40ms queue=10bdp size=2MB",
     "rate=20mbit rtt=40ms size=60kB rounds=8 idle=60ms",
     "rate=5mbit rtt=60ms size=90kB rounds=3 idle=2s ack=delayed",
     "rate=10mbit rtt=30ms size=300kB loss=1% ack=every jitter=3ms",
+    "rate=50mbit rtt=40ms size=1MB cross=20mbit",
 ];
 
 /// What the simulator says of races under `scheme`, `restart` and `law`, as it is and shaken, with the parts that it said

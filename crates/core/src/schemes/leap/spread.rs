@@ -1,6 +1,6 @@
 //! How the ACKs of the first flight spread, and how long ACKs are held back.
 
-use crate::seam::Path;
+use crate::seam::{Path, Tag};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// Where the flight is halved: 60 % of its bytes, since the first packet is before the first gap.
@@ -68,19 +68,20 @@ impl Spread {
     }
 }
 
-/// How long ACKs are held back on the way: the longest time between two instants with ACKs of which the later had those of
-/// [`BATCH`] packets or more.
+/// How long ACKs are held back on the way: the longest time between two instants with ACKs of packets of one tag, of which the
+/// later had those of [`BATCH`] packets or more. Between packets of two tags lies what the plan had between them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HoldBack {
     before: Option<Time>,
     /// The newest instant with ACKs, and how many packets they acknowledged.
     newest: Option<Time>,
     packets: u64,
+    tag: Tag,
     longest: Span,
 }
 
 impl HoldBack {
-    pub(super) fn acked(&mut self, packets: u64, now: Time) {
+    pub(super) fn acked(&mut self, packets: u64, tag: Tag, now: Time) {
         if self.newest == Some(now) {
             self.packets += packets;
             return;
@@ -90,9 +91,15 @@ impl HoldBack {
         {
             self.longest = self.longest.max(newest.since(before));
         }
-        self.before = self.newest;
+        self.before = self.newest.filter(|_| tag == self.tag);
         self.newest = Some(now);
         self.packets = packets;
+        self.tag = tag;
+    }
+
+    /// A train came in too few instants to be seen: the next is as long as ACKs that are held back for a round trip need.
+    pub(super) fn hid_a_train(&mut self, min_rtt: Span) {
+        self.longest = self.longest.max(min_rtt);
     }
 
     pub(super) fn longest(&self) -> Span {
@@ -147,13 +154,23 @@ mod tests {
         let mut held = HoldBack::default();
         let millis = |millis| Time::ZERO + Span::from_millis(millis);
         for at in 40..50 {
-            held.acked(2, millis(at));
+            held.acked(2, Tag(1), millis(at));
         }
         assert_eq!(held.longest(), Span::ZERO);
         for packets in [1, 3] {
-            held.acked(packets, millis(55));
+            held.acked(packets, Tag(1), millis(55));
         }
-        held.acked(1, millis(56));
+        held.acked(1, Tag(1), millis(56));
         assert_eq!(held.longest(), Span::from_millis(6));
+    }
+
+    #[test]
+    fn the_time_between_two_trains_is_no_hold_back() {
+        let mut held = HoldBack::default();
+        let millis = |millis| Time::ZERO + Span::from_millis(millis);
+        for (at, tag) in [(40, 1), (41, 1), (121, 2), (122, 2), (123, 2)] {
+            held.acked(4, Tag(tag), millis(at));
+        }
+        assert_eq!(held.longest(), Span::from_millis(1));
     }
 }

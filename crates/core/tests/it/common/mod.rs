@@ -161,6 +161,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
         }
     }
 
+    /// What was in flight stays on a path that the connection has left.
+    pub(crate) fn forget_flight(&mut self) {
+        self.in_flight = InFlight::default();
+        (self.path.flight, self.path.pipe) = (Bytes::ZERO, Bytes::ZERO);
+        self.path.una = self.path.nxt;
+    }
+
     /// The oldest packet in flight is found lost; the loss is repaired when all that is now in flight is
     /// acknowledged.
     pub(crate) fn lose(&mut self) {
