@@ -216,6 +216,15 @@ fn watch_tells_every_segment_that_is_sent_again() {
     if !can_run(name, &["python3"]) {
         return;
     }
+    // In one run of thirty a segment was not told, and nobody knows why (docs/watch.md). Two such runs in a row are a fault.
+    if let Some(untold) = untold_of_sent_again() {
+        println!("{name}: tried again, since these differ:\n{untold}");
+        assert_eq!(untold_of_sent_again(), None);
+    }
+}
+
+/// The first connection of which `watch` and a capture differ in how many segments were sent again, as both have it.
+fn untold_of_sent_again() -> Option<String> {
     let place = folder("watch-again");
     let log = place.join("log.pcapng");
     let watch = Watch::begin(&place, &[]);
@@ -225,19 +234,16 @@ fn watch_tells_every_segment_that_is_sent_again() {
     let (told, said) = watch.end();
     assert!(!said.contains("no room"), "{said}");
     let captured = captured(&log);
-    let mut compared = 0;
-    for one in &told {
-        let Some(other) = captured.get(&ends_of(one)) else { continue };
-        let again = |of: &Value| of["retransmitted_segments"].as_u64().expect("known");
-        let kernels = one["kernel_retransmitted_segments"].as_u64().expect("it is closed");
-        // In one run of five, one segment of nineteen was not told (docs/watch.md).
-        let untold = again(other).abs_diff(again(one));
-        assert!(untold * 10 <= again(other), "{one}\n{other}");
+    let both: Vec<_> = told.iter().filter_map(|one| Some((one, captured.get(&ends_of(one))?))).collect();
+    assert_eq!(both.len(), 2, "the asker's socket and the answerer's: {told:#?}");
+    let again = |of: &Value| of["retransmitted_segments"].as_u64().expect("known");
+    for (one, _) in &both {
         // The kernel counts SYNs and FINs besides.
+        let kernels = one["kernel_retransmitted_segments"].as_u64().expect("it is closed");
         assert!(again(one) >= 8 && kernels >= again(one), "{one}");
-        compared += 1;
     }
-    assert_eq!(compared, 2, "the asker's socket and the answerer's: {told:#?}");
+    let differs = both.iter().find(|(one, other)| again(one) != again(other));
+    differs.map(|(one, other)| format!("{one}\n{other}"))
 }
 
 #[test]
