@@ -209,6 +209,36 @@ fn facts<'a>(measured: &Measured, evidence: &'a Evidence) -> PathFacts<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::RouterAnswers;
+
+    fn measured(quick_start: bool) -> Measured {
+        Measured {
+            subject: Subject::default(),
+            seed: 1,
+            scenario_hash: String::new(),
+            goal: Goal::Duration,
+            ideal_kind: IdealKind::Exact,
+            base_rtt: 40_000_000,
+            packet: 1_500,
+            mss: 1_460,
+            quick_start,
+        }
+    }
+
+    #[test]
+    fn routers_answers_are_told_of_who_asked_and_of_quick_start_even_if_it_did_not() {
+        let told = |asked, quick_start| {
+            let routers = Some(RouterAnswers { asked, granted: asked, ..RouterAnswers::default() });
+            row(&measured(quick_start), &Evidence { routers, ..Evidence::default() }).qs_granted
+        };
+        assert_eq!([told(2, false), told(0, true), told(0, false)], [Some(2), Some(0), None]);
+    }
+
+    #[test]
+    fn trains_are_told_of_who_sent_any() {
+        let told = |trains| row(&measured(false), &Evidence { trains, ..Evidence::default() }).trains;
+        assert_eq!([told(3), told(0)], [Some(3), None]);
+    }
 
     #[test]
     fn harm_is_what_others_lose_to_the_flow() {

@@ -4,7 +4,10 @@ use firstflight::avoidance::Reno;
 use firstflight::registry;
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, SlowStart};
-use firstflight::{Advice, Cause, Controller, Event, Note, Origin, Pacing, Phase, Rate, Span};
+use firstflight::{
+    Advice, Cause, Controller, Event, Exit, Learned, Note, Origin, Pacing, Path, Phase, Plan, Rate, Span,
+    Startup, Step,
+};
 
 use crate::common::{Flow, MSS, millis, packets};
 
@@ -436,4 +439,41 @@ fn what_a_law_learnt_of_the_old_path_governs_nothing_on_the_new_one() {
             );
         }
     }
+}
+
+/// A restart policy that leaves at the first ACK, with this.
+#[derive(Clone)]
+struct Leaves(Learned);
+
+impl Startup for Leaves {
+    fn on(&mut self, event: &Event<'_>, _path: &Path) -> Step {
+        match event {
+            Event::Acked(_) => Step::Done(Exit { cause: Cause::Resumed, learned: self.0 }),
+            _ => Step::Stay,
+        }
+    }
+
+    fn plan(&self, _path: &Path) -> Plan {
+        Plan::ack_clocked(self.0.window, self.0.ssthresh)
+    }
+}
+
+#[test]
+fn a_policy_that_leaves_with_a_lower_threshold_than_the_laws_does_not_lower_it() {
+    let learned = Learned { window: packets(21), ssthresh: Some(packets(10)), rate: None };
+    let mut flow = Flow::established(
+        Controller::new(SlowStart::new(initial(Some(20))), Leaves(learned), Reno::new()),
+        RTT,
+    );
+    (0..3).for_each(|_| flow.round(RTT, 1, Span::ZERO));
+    let before = flow.plan();
+    assert_eq!((before.window, before.ssthresh), (packets(22), Some(packets(20))));
+    flow.wait(Span::from_secs(60));
+    assert!(flow.before_new_data());
+    flow.send(1);
+    flow.wait(RTT);
+    flow.ack(1);
+    let after = flow.plan();
+    assert_eq!(flow.control.phase(), Phase::Avoidance);
+    assert_eq!((after.window, after.ssthresh), (packets(21), Some(packets(20))));
 }

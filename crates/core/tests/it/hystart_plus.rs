@@ -176,6 +176,18 @@ fn the_growth_divisor_can_be_set() {
 }
 
 #[test]
+fn what_the_division_leaves_can_be_lost() {
+    let grown = |division| {
+        let settings = [("divisor", Value::Count(3)), ("division", Value::Word(division))];
+        let mut flow = after_a_round(&settings);
+        flow.round(millis(130), 1, SPACING);
+        flow.plan().window - packets(28)
+    };
+    // Twelve ACKs of a thousand bytes.
+    assert_eq!([grown("carry"), grown("truncate")], [4_000, 12 * 333].map(Bytes::new));
+}
+
+#[test]
 fn on_another_path_it_starts_anew() {
     let mut flow = after_a_round(&[]);
     flow.fill();

@@ -6,7 +6,7 @@ use firstflight::avoidance::Reno;
 use firstflight::registry::{self, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, Paced};
-use firstflight::{Bytes, Cause, Controller, Event, Exit, Pacer, Pacing, Phase, Rate, Span, Time};
+use firstflight::{Ack, Bytes, Cause, Controller, Event, Exit, Pacer, Pacing, Phase, Rate, Span, Time};
 
 use crate::common::{Flow, MSS, micros, millis, packets};
 
@@ -354,6 +354,36 @@ fn a_spurious_loss_in_the_fill_ends_it_with_what_was_sent() {
     let causes: Vec<Cause> = flow.exits().iter().map(|exit| exit.cause).collect();
     assert_eq!(causes, [Cause::Loss, Cause::Dispersion]);
     assert_eq!((flow.control.phase(), flow.window()), (Phase::Avoidance, 100));
+}
+
+#[test]
+fn another_segment_size_in_the_fill_ends_it_without_a_rate() {
+    let mut flow = start(Paced::practical(TEN));
+    let mut net = Net::new(600, 1);
+    while !matches!(flow.plan().pacing, Pacing::Train { packets: 652, .. }) {
+        step(&mut flow, &mut net);
+    }
+    flow.send(100);
+    flow.path.mss = MSS / 2;
+    flow.path.wire = flow.path.mss;
+    flow.say(&Event::MssChanged);
+    let exit = flow.exits()[0];
+    assert_eq!((exit.cause, exit.learned.rate), (Cause::Dispersion, None));
+}
+
+#[test]
+fn an_ack_of_nothing_that_the_fill_sent_does_not_end_it() {
+    let mut flow = start(Paced::practical(TEN));
+    let mut net = Net::new(600, 1);
+    while !matches!(flow.plan().pacing, Pacing::Train { packets: 652, .. }) {
+        step(&mut flow, &mut net);
+    }
+    flow.send(100);
+    flow.wait(RTT);
+    flow.say(&Event::Acked(Ack::of(MSS, 1)));
+    assert_eq!((flow.control.phase(), flow.exits().len()), (Phase::Startup, 0));
+    flow.ack(1);
+    assert_eq!(flow.exits().last().map(|exit| exit.cause), Some(Cause::Dispersion));
 }
 
 #[test]

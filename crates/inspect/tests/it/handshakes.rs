@@ -7,12 +7,15 @@ use firstflight_inspect::{Found, inspect};
 const RST: u8 = 4;
 const BULK: [u32; 9] = [10, 20, 40, 60, 60, 60, 60, 60, 60];
 
+/// `window` is the field of all segments but the SYNs, whose window has no scale.
 fn read(packets: &[(u64, Segment)], form: Form, window: u16) -> Found {
     let mut packets = packets.to_vec();
     packets.sort_by_key(|(at, _)| *at);
     let frames = packets.iter().map(|(at, segment)| {
         let mut bytes = packet(segment, false);
-        bytes[34..36].copy_from_slice(&window.to_be_bytes());
+        if segment.flags & SYN == 0 {
+            bytes[34..36].copy_from_slice(&window.to_be_bytes());
+        }
         (*at, bytes)
     });
     let frames: Vec<_> = frames.collect();
@@ -132,6 +135,16 @@ fn snapped(bulk: &[u32], window: u16) -> Found {
 }
 
 #[test]
+fn rounds_that_fill_the_receivers_window_say_so() {
+    // 227 times 2^7 bytes are twenty segments and a little.
+    let found = read(&started(&[10, 20, 20, 20, 20, 20, 20]).packets, PLAIN, 227);
+    assert_eq!(found.exit_cause, Some("receiver-window"), "{:?}", found.undefined);
+    let limits: Vec<_> = found.rounds.iter().map(|round| round.limit).collect();
+    assert_eq!(limits[0], None, "the initial window was its limit");
+    assert_eq!(limits[2..6], [Some("receiver-window"); 4]);
+}
+
+#[test]
 fn with_its_scale_cut_off_nothing_is_said_of_the_receivers_window() {
     let beyond = snapped(&BULK, 40_000);
     assert_eq!((beyond.receiver_window_scale, beyond.mss_bytes), (None, Some(1448)));
@@ -141,6 +154,7 @@ fn with_its_scale_cut_off_nothing_is_said_of_the_receivers_window() {
     // Twenty segments in flight, and a window that may be those twenty.
     let within = snapped(&[10, 20, 20, 20, 20, 20, 20], 28_960);
     assert_eq!(within.exit_cause, None);
+    assert!(within.rounds.iter().all(|round| round.limit != Some("receiver-window")), "{:?}", within.rounds);
     assert!(why(&within, "exit_cause").contains("scale"), "{}", why(&within, "exit_cause"));
     assert!(within.exit_time_s.is_some());
 }

@@ -1,8 +1,8 @@
 //! A pause does not hide the end of a start-up, and nothing is said to have ended that had only paused.
 
-use crate::made::{PLAIN, packet, pcap};
-use crate::start::{MSS, Start};
-use firstflight_inspect::{Found, inspect};
+use crate::made::{ACK, From, PLAIN, packet, pcap};
+use crate::start::{MSS, RTT, Start};
+use firstflight_inspect::{Found, FoundRestart, FoundRound, inspect};
 
 /// Slow start to sixty segments, and no further.
 const BULK: [u32; 9] = [10, 20, 40, 60, 60, 60, 60, 60, 60];
@@ -75,6 +75,54 @@ fn a_pause_between_two_halves_leaves_no_rate_and_says_why() {
     assert!(found.undefined["later_rate_bps"].contains("nine tenths"), "{:?}", found.undefined);
 }
 
+/// A bulk, a pause of a second, and ten segments that leave this far apart, in microseconds; then a bulk of twenty behind their
+/// acknowledgements. Says how the restart began.
+fn restarted(apart: u64, resent: bool) -> FoundRestart {
+    let mut start = Start::default();
+    start.open(0, 0);
+    let over = start.bulk(41_000, &[10, 20]) + 1_000_000;
+    (0..10).for_each(|place| start.say(over + place * apart, From::Client, ACK, MSS as usize));
+    if resent {
+        start.again(over + 20_000, 10 * MSS, MSS as usize);
+    }
+    (0..10).for_each(|place| start.heard(over + RTT + place * apart.max(20), MSS));
+    let over = start.bulk(over + RTT + 10 * apart.max(20) + 1_000, &[20]);
+    start.close(over + 1_000);
+    let mut found = found(&start);
+    assert_eq!(found.idle_restarts_total, 1);
+    found.idle_restarts.remove(0)
+}
+
+#[test]
+fn a_restart_says_how_its_first_flight_left() {
+    for (apart, manner) in [(1, "burst"), (600, "spread"), (2_000, "paced")] {
+        let restart = restarted(apart, false);
+        assert_eq!(
+            (restart.window_segments, restart.manner),
+            (Some(10), Some(manner)),
+            "{apart}: {restart:?}"
+        );
+    }
+}
+
+#[test]
+fn of_a_restart_in_whose_first_flight_something_was_sent_again_neither_window_nor_manner_is_told() {
+    let restart = restarted(1, true);
+    assert_eq!((restart.window_segments, restart.manner, restart.spread), (None, None, None), "{restart:?}");
+}
+
+#[test]
+fn no_round_after_a_pause_grew_out_of_the_one_before_it() {
+    let mut start = Start::default();
+    start.open(0, 0);
+    let over = start.bulk(41_000, &[10, 20]);
+    let over = start.bulk(over + 900_000, &[10, 20]);
+    start.close(over + 1_000);
+    let growth = |round: &FoundRound| round.growth;
+    let grew: Vec<_> = found(&start).rounds.iter().map(growth).collect();
+    assert_eq!(grew[..4], [None, Some(2.0), None, Some(2.0)], "{grew:?}");
+}
+
 #[test]
 fn a_start_up_that_two_pauses_interrupt_ends_in_the_third_part() {
     let mut start = Start::default();
@@ -130,7 +178,7 @@ fn writes_of_whole_segments_that_are_answered_before_the_next_are_the_applicatio
     for write in 0..8 {
         let at = over + 2_000 + write * 50_000;
         (0..40).for_each(|place| {
-            start.say(at + place, crate::made::From::Client, crate::made::ACK, MSS as usize);
+            start.say(at + place, From::Client, ACK, MSS as usize);
         });
         (0..40).for_each(|place| start.heard(at + 40_000 + place * 200, MSS));
     }

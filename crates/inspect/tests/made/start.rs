@@ -38,6 +38,13 @@ impl Start {
         }
     }
 
+    /// What the client sent last but `later` bytes leaves again, `len` bytes of it.
+    pub(crate) fn again(&mut self, micros: u64, later: u32, len: usize) {
+        let (seq, ack, options) = (1001 + self.sent - later, 501, stamped(micros));
+        self.packets
+            .push((DAY + micros * 1000, Segment { from: From::Client, flags: ACK, seq, ack, options, len }));
+    }
+
     /// SYN and its answer with these flags besides, and the third packet.
     pub(crate) fn open(&mut self, syn: u8, answer: u8) {
         for (at, from, flags, seq, ack) in

@@ -51,6 +51,39 @@ fn a_window_sent_once_takes_at_most_51_bytes_a_segment() {
     }
 }
 
+/// What the entries of the three lists take.
+fn listed(board: &Scoreboard) -> usize {
+    board.records.len() * size_of::<Record>()
+        + board.order.len() * size_of::<Slot>()
+        + board.again.len() * size_of::<u32>()
+}
+
+#[test]
+fn the_memory_told_has_room_for_all_three_lists() {
+    let mut board = board(1_000);
+    board.mark_lost_at_timeout(Time::MAX, false);
+    for packet in 1_000..2_000 {
+        let range = board.next_lost().expect("all are lost");
+        board.resent(&range, &how(packet, packet));
+    }
+    assert_eq!((board.order.len(), board.again.len()), (1_000, 0));
+    assert!(board.memory() >= listed(&board), "{} for {}", board.memory(), listed(&board));
+    board.mark_overdue(1_999, Time::MAX, &mut Vec::new());
+    assert_eq!(board.again.len(), 999, "all but the newest are lost again");
+    assert!(board.memory() >= listed(&board), "{} for {}", board.memory(), listed(&board));
+}
+
+#[test]
+fn a_fin_is_in_the_pipe_and_no_payload_in_the_network() {
+    let mut board = board(2);
+    let payload = u64::from(MSS) * 2;
+    assert_eq!((board.pipe().get(), board.payload_in_network().get()), (payload, payload));
+    board.sent(payload, 0, true, &how(2, 2));
+    assert_eq!((board.pipe().get(), board.payload_in_network().get()), (payload + 1, payload));
+    sack(&mut board, 0, 1);
+    assert_eq!(board.payload_in_network().get(), payload / 2);
+}
+
 #[test]
 fn repairing_half_of_a_window_takes_no_more_than_64_bytes_a_segment() {
     let segments = (1 << 20) + 1;
@@ -171,6 +204,20 @@ fn lost_segments_come_back_in_order_and_those_lost_twice_first() {
 }
 
 #[test]
+fn the_short_way_of_an_ack_takes_no_more_than_one_whole_segment_and_no_fin() {
+    let mut board = board(2);
+    board.sent(2_000, MSS, true, &how(2, 2));
+    assert!([999, 1_001, 2_000].iter().all(|una| board.head_up_to(*una).is_none()));
+    for packet in 0..2 {
+        let first = board.head_up_to((packet + 1) * 1_000).expect("all that is acknowledged");
+        assert_eq!((first.packet, first.len), (packet, MSS));
+        board.drop_first(first.len);
+    }
+    assert!(board.head_up_to(3_001).is_none(), "a FIN is more than a segment");
+    assert_eq!(board.pipe(), Bytes::new(1_001));
+}
+
+#[test]
 fn an_ack_in_the_middle_of_a_segment_trims_it() {
     let mut board = board(3);
     let mut arrivals = Vec::new();
@@ -283,6 +330,8 @@ proptest! {
         let mut board = Scoreboard::new(true);
         let mut model: Vec<Model> = Vec::new();
         let mut left: Vec<u64> = Vec::new();
+        // Whether a segment was ever sent again.
+        let mut again: Vec<bool> = Vec::new();
         let (mut una, mut packet) = (0usize, 0u64);
         for step in steps {
             match step {
@@ -290,11 +339,23 @@ proptest! {
                     board.sent(model.len() as u64 * mss, MSS, false, &how(packet, packet));
                     model.push(Model::Sent);
                     left.push(packet);
+                    again.push(false);
                     packet += 1;
                 },
                 Step::Ack(n) => {
+                    let calm = model[una..].iter().all(|fate| *fate == Model::Sent) && !again[una..].contains(&true);
                     una = (una + usize::from(n)).min(model.len());
-                    board.acknowledge(una as u64 * mss, |_| {});
+                    let upto = una as u64 * mss;
+                    // The short way of an ACK of one segment, where nothing else is going on.
+                    match board.head_up_to(upto).filter(|_| calm) {
+                        Some(first) => {
+                            prop_assert_eq!(first.packet, left[una - 1]);
+                            board.drop_first(first.len);
+                        }
+                        None => {
+                            board.acknowledge(upto, |_| {});
+                        }
+                    }
                 }
                 Step::Sack(from, len) => {
                     let from = una + usize::from(from);
@@ -315,6 +376,7 @@ proptest! {
                         board.resent(&range, &how(packet, packet));
                         model[at] = Model::Resent;
                         left[at] = packet;
+                        again[at] = true;
                         packet += 1;
                     }
                 }
@@ -352,6 +414,10 @@ proptest! {
             let pipe = outstanding.iter().filter(|fate| matches!(fate, Model::Sent | Model::Resent)).count();
             let sacked = outstanding.iter().filter(|fate| **fate == Model::Sacked).count();
             prop_assert_eq!(board.pipe(), Bytes::new(pipe as u64 * mss));
+            prop_assert_eq!(board.repeated, again[una..].iter().filter(|again| **again).count() as u64);
+            let in_network = |at: &usize| matches!(model[*at], Model::Sent | Model::Resent);
+            let before = (una..model.len()).filter(in_network).filter(|at| left[*at] + 3 < packet).map(|at| left[at]).max();
+            prop_assert_eq!(board.last_before(packet.saturating_sub(3)), before.map(Time::from_nanos));
             prop_assert_eq!(board.sacked_bytes(), Bytes::new(sacked as u64 * mss));
             prop_assert_eq!(board.has_lost(), outstanding.contains(&Model::Lost));
         }
