@@ -51,6 +51,11 @@ fn doubling_alone_never_leaves() {
 /// Deliveries double every round trip of 100 ms without steps, and stop growing after `flat` round trips. Says how many
 /// round trips after that it left.
 fn leaves_after_flat(flow: &mut SearchFlow, flat: f64) -> f64 {
+    leaves_after_flat_with(flow, flat, millis(100))
+}
+
+/// The same, where ACKs report this round-trip time once the growth has stopped.
+fn leaves_after_flat_with(flow: &mut SearchFlow, flat: f64, rtt: Span) -> f64 {
     let begin = flow.path.now + millis(100);
     flow.fill();
     let rate = 10.0 * flat.exp2() * std::f64::consts::LN_2;
@@ -69,7 +74,7 @@ fn leaves_after_flat(flow: &mut SearchFlow, flat: f64) -> f64 {
         )]
         let nanos = (at * 1e8) as u64;
         flow.path.now = begin + Span::from_nanos(nanos);
-        flow.ack_with(1, Some(millis(100)));
+        flow.ack_with(1, Some(if packet <= flat_packets { millis(100) } else { rtt }));
         flow.fill();
         if !flow.exits().is_empty() {
             return at - flat;
@@ -101,6 +106,48 @@ fn the_first_draft_leaves_later() {
         let left = leaves_after_flat(&mut flow, 6.0 + f64::from(tenth) / 10.0);
         assert!((2.21..2.22 + 0.36).contains(&left), "{left}");
     }
+}
+
+#[test]
+fn the_windows_compared_are_the_latest_round_trip_apart_or_the_least() {
+    let left =
+        |settings: &[(&str, Value)]| leaves_after_flat_with(&mut start(10, settings), 6.0, millis(250));
+    // The least is 100 ms, as above; of the latest, 1.5 round trips more pass before what left in flat rounds is compared.
+    assert!((1.45..1.81).contains(&left(&[("lookback", Value::Word("least"))])));
+    assert!((3.6..4.1).contains(&left(&[])));
+}
+
+#[test]
+fn the_interpolation_as_printed_takes_growth_for_its_end() {
+    let mut flow = start(10, &[("interpolation", Value::Word("newer"))]);
+    assert!(leaves_after_flat(&mut flow, 7.0) < 0.0);
+}
+
+#[test]
+fn the_rate_it_leaves_with_is_that_of_the_last_window() {
+    // A whole window of 3.5 round trips is flat when the latest round trip is 2.5 of the first.
+    let mut flow = start(10, &[]);
+    leaves_after_flat_with(&mut flow, 6.0, millis(250));
+    let rate = flow.exits()[0].learned.rate.expect("it was measured").bps();
+    // 640 ln 2 packets of 1000 bytes in 100 ms.
+    assert!((35_400_000..35_550_000).contains(&rate), "{rate}");
+}
+
+#[test]
+fn a_sender_that_does_not_double_is_left_by_the_first_draft_alone() {
+    let exits = |variant| {
+        let mut flow = start(20, &[("variant", Value::Word(variant))]);
+        for _ in 0..10 {
+            flow.send(20);
+            for _ in 0..20 {
+                flow.wait(millis(5));
+                flow.ack_with(1, Some(millis(100)));
+            }
+        }
+        flow.exits().len()
+    };
+    // What was sent was delivered; it is half of twice what was delivered a round trip before.
+    assert_eq!((exits("09"), exits("00")), (0, 1));
 }
 
 #[test]

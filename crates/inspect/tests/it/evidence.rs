@@ -226,6 +226,21 @@ fn packets_that_are_all_captured_twice_count_once_without_identifications_too() 
 }
 
 #[test]
+fn the_throughput_is_of_all_that_was_acknowledged_over_the_whole_connection() {
+    let found = repaired_late().found();
+    // 400 packets; the last acknowledgement comes 40 ms after the last data, the hundredth's repair before it.
+    let (bytes, seconds) = (400.0 * f64::from(MSS), 0.041 + 0.399 + 0.040);
+    let throughput = found.throughput_bps.expect("it took time");
+    assert!((throughput / (bytes * 8.0 / seconds) - 1.0).abs() < 1e-6, "{throughput}");
+}
+
+#[test]
+fn a_sender_has_the_addresses_and_ports_of_both_ends() {
+    let found = repaired_late().found();
+    assert_eq!((&*found.from, &*found.to), ("10.0.0.1:40000", "10.0.0.2:80"));
+}
+
+#[test]
 fn the_same_bytes_a_round_trip_later_were_sent_again() {
     let found = found(&repaired_late().bytes(true));
     assert_eq!((found.duplicates, found.retransmitted_segments.unwrap()), (0, 1));

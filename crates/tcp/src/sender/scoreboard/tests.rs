@@ -218,6 +218,24 @@ fn the_short_way_of_an_ack_takes_no_more_than_one_whole_segment_and_no_fin() {
 }
 
 #[test]
+fn holes_below_the_highest_sacked_segment_are_told_in_order_unless_they_left_again() {
+    let mut board = board(10);
+    sack(&mut board, 1, 2);
+    sack(&mut board, 4, 6);
+    sack(&mut board, 7, 8);
+    assert_eq!(lost_by_sacks(&mut board), [0, 2, 3]);
+    let first = board.next_lost().expect("three are lost");
+    board.resent(&first, &how(10, 10));
+    let mut from = 0;
+    let mut holes = Vec::new();
+    while let Some(index) = board.next_hole_index(&mut from) {
+        holes.push(index);
+        from += 1;
+    }
+    assert_eq!(holes, [2, 3, 6], "not the one that left again, and none above the highest");
+}
+
+#[test]
 fn an_ack_in_the_middle_of_a_segment_trims_it() {
     let mut board = board(3);
     let mut arrivals = Vec::new();
