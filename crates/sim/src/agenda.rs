@@ -2,6 +2,8 @@
 
 use firstflight::Time;
 
+use crate::prefetch::{self, fetch_slice};
+
 /// Children of a node. Four keep the heap shallow. Siblings lie side by side, and the least of four is found without a
 /// branch.
 const ARITY: u32 = 4;
@@ -123,6 +125,20 @@ impl Agenda {
             return (next != NONE).then(|| (Time::MAX, next.sequence(), next.device()));
         }
         Some((Time::from_nanos(nanos), next.sequence(), next.device()))
+    }
+
+    /// The device of the event after the next, while the events are in a heap.
+    #[inline]
+    pub(crate) fn after_next(&self) -> Option<u32> {
+        let [one, two, three, four] = *self.heap.get(FIRST + 1..)?.first_chunk::<SIBLINGS>()?;
+        let next = one.sooner(two).sooner(three.sooner(four));
+        (next != NONE).then(|| next.device())
+    }
+
+    /// How many events there are.
+    #[inline]
+    pub(crate) fn count(&self) -> usize {
+        self.count
     }
 
     /// The least of the few, without a branch for each, which a processor could not predict.
@@ -281,6 +297,11 @@ impl Agenda {
             else {
                 break;
             };
+            if self.count > prefetch::MANY {
+                // All of the next generation, for which of these has the least child is not known yet.
+                let next = (first + 1 - ROOT) as usize * SIBLINGS;
+                self.heap.get(next..next + SIBLINGS * SIBLINGS).inspect(|all| fetch_slice(all));
+            }
             let [one, two, three, four] = *children;
             let left = if two < one { (1, two) } else { (0, one) };
             let right = if four < three { (3, four) } else { (2, three) };

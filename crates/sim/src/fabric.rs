@@ -293,10 +293,16 @@ impl Fabric {
         }
     }
 
-    /// Whether packets take so much memory that an arriving one is in no cache.
+    /// Whether packets, or the flows that wait for a timer, take so much memory that the next one is in no cache.
     #[inline]
-    pub(crate) fn has_many_packets(&self) -> bool {
-        self.packets.places() > prefetch::MANY
+    pub(crate) fn is_beyond_caches(&self) -> bool {
+        self.packets.places() > prefetch::MANY || self.agenda.count() > prefetch::MANY
+    }
+
+    /// The number on the agenda of the device whose event comes after the next, if there are many.
+    #[inline]
+    pub(crate) fn after_next(&self) -> Option<u32> {
+        self.agenda.after_next()
     }
 
     /// Fetches what is kept of a flow.

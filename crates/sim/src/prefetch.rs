@@ -26,9 +26,19 @@ pub(crate) fn fetch<T>(value: &T) {
 /// Fetches the first `bytes` of a value.
 #[inline]
 pub(crate) fn fetch_first<T>(value: &T, bytes: usize) {
+    fetch_at(std::ptr::from_ref(value).addr(), bytes.min(size_of::<T>()));
+}
+
+/// Fetches values that lie side by side.
+#[inline]
+pub(crate) fn fetch_slice<T>(values: &[T]) {
+    fetch_at(values.as_ptr().addr(), size_of_val(values));
+}
+
+#[inline]
+fn fetch_at(address: usize, bytes: usize) {
     let nowhere: &[u8] = &[];
-    let bytes = bytes.min(size_of::<T>());
-    let from = std::ptr::from_ref(value).addr().wrapping_sub(nowhere.as_ptr().addr());
+    let from = address.wrapping_sub(nowhere.as_ptr().addr());
     for line in (0..bytes).step_by(LINE) {
         prefetch_index(nowhere, from + line);
     }

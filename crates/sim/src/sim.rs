@@ -253,7 +253,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         match device {
             Device::Link(link) => {
                 if let Some(packet) = self.fabric.event(self.now, link, &mut self.recorder) {
-                    if self.flows.len() > prefetch::FEW && self.fabric.has_many_packets() {
+                    if self.flows.len() > prefetch::FEW && self.fabric.is_beyond_caches() {
                         self.prefetch_next(link);
                     }
                     self.deliver(packet);
@@ -261,6 +261,9 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             }
             Device::Process(process) => self.start_due(process as usize),
             Device::Host(flow, side) => {
+                if self.flows.len() > prefetch::FEW && self.fabric.is_beyond_caches() {
+                    self.prefetch_after_timer();
+                }
                 match &mut self.flows[flow.index()] {
                     Hosts::Tcp(tcp) => tcp.on_timer(self.now, side, &mut self.fabric, &mut self.recorder),
                     Hosts::Cbr(source) => {

@@ -31,7 +31,23 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             fetch(self.fabric.packet(second));
         }
         self.fabric.fetch_later(link);
-        if let Some((flow, side)) = self.next_host()
+        if let Some((_, _, next)) = self.fabric.next() {
+            self.fetch_host(next);
+        }
+    }
+
+    /// Fetches what the next event needs, before a timer is handled. The timer's own event is still the agenda's next.
+    #[inline(never)]
+    pub(super) fn prefetch_after_timer(&mut self) {
+        if let Some(next) = self.fabric.after_next() {
+            self.fetch_host(next);
+        }
+    }
+
+    /// Fetches the host that the event of a device is for.
+    #[inline]
+    fn fetch_host(&self, device: u32) {
+        if let Some((flow, side)) = self.host_of(device)
             && let Some(Hosts::Tcp(tcp)) = self.flows.get(flow.index())
         {
             tcp.fetch(side);
@@ -39,10 +55,9 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         }
     }
 
-    /// The host whose event most likely comes next.
+    /// The host that the event of a device, most likely the next one, is for.
     #[inline]
-    fn next_host(&self) -> Option<(FlowId, Role)> {
-        let (_, _, next) = self.fabric.next()?;
+    fn host_of(&self, next: u32) -> Option<(FlowId, Role)> {
         match self.fabric.device(next) {
             Device::Link(link) => self.prefetched[link.index()].host.or_else(|| {
                 let packet = self.fabric.packet(self.fabric.upcoming(link, 0)?);
