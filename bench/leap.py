@@ -159,7 +159,7 @@ def memory(program, out, paths):
             continue
         # The ideal takes one and a half round trips, and the transfer at the rate available.
         rtt = seconds(given["--rtt"])
-        size = int(re.sub(r"kB$", "000", given["--size"]).removesuffix("B"))
+        size = octets(given["--size"])
         share = size / max(row["ideal_fct_s"] - 1.5 * rtt, 1e-9)
         saved = lambda times: f"leap-saved:saved={min(max(int(share * rtt * times), 1), 1 << 30)}B,rtt={max(int(rtt * 1e6), 1)}us"
         schemes = f"leap,{saved(1)},as=exact,{saved(4)},as=four,{saved(0.25)},as=quarter"
@@ -213,6 +213,11 @@ def itself(program):
 def seconds(text):
     value, unit = re.fullmatch(r"([0-9.]+)(ns|us|ms|s)", text).groups()
     return float(value) * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}[unit]
+
+
+def octets(text):
+    value, unit = re.fullmatch(r"([0-9.]+)(B|kB|MB|GB)", text).groups()
+    return round(float(value) * {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}[unit])
 
 
 def rows(program, words, schemes):
