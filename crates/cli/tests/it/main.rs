@@ -14,6 +14,7 @@ mod examples;
 mod exports;
 mod figures;
 mod inspect;
+mod leap_log;
 mod memory;
 mod model;
 mod nothing;
