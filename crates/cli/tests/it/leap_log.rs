@@ -15,5 +15,8 @@ fn the_reports_seed_is_that_of_the_schemes_files() {
     let hash = Sha256::digest(text);
     let seed = u32::from_be_bytes(hash[..4].try_into().expect("four bytes"));
     let log = String::from_utf8(read("docs/leap-log.md")).expect("text");
-    assert!(log.contains(&format!("**The seed of this report is {seed}.**")), "{seed} is not the report's seed");
+    assert!(
+        log.contains(&format!("**The seed of this report is {seed}.**")),
+        "{seed} is not the report's seed"
+    );
 }

@@ -259,6 +259,12 @@ fn a_train_of_which_less_than_half_is_covered_is_void() {
 }
 
 #[test]
+fn acks_that_come_just_a_quarter_closer_together_than_packets_left_are_judged() {
+    assert_eq!(tested_after(80_000, 120_000), Span::from_nanos(106_667));
+    assert_eq!(tested_after(80_000, 119_999), Span::from_nanos(160_000), "void, and sent again");
+}
+
+#[test]
 fn a_train_whose_acks_were_compressed_is_void() {
     let mut flow = flow_after_burst(80_000);
     let tag = flow.plan().tag;
