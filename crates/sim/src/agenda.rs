@@ -298,7 +298,8 @@ impl Agenda {
                 break;
             };
             if self.count > prefetch::MANY {
-                // All of the next generation, for which of these has the least child is not known yet.
+                // The children of all four, for which of the four is the least, and so whose children come next, is not
+                // known yet.
                 let next = (first + 1 - ROOT) as usize * SIBLINGS;
                 self.heap.get(next..next + SIBLINGS * SIBLINGS).inspect(|all| fetch_slice(all));
             }
@@ -389,6 +390,11 @@ mod tests {
                 model[device] = when.map(|nanos| (at(nanos), sequence));
                 let least = (0..).zip(&model).filter_map(|(d, e)| e.map(|(t, s)| (t, s, d))).min();
                 prop_assert_eq!(agenda.next(), least);
+                if agenda.ordered {
+                    let mut all: Vec<_> = (0..).zip(&model).filter_map(|(d, e)| e.map(|(t, s)| (t, s, d))).collect();
+                    all.sort_unstable();
+                    prop_assert_eq!(agenda.after_next(), all.get(1).map(|(.., device)| *device));
+                }
             }
         }
     }

@@ -14,7 +14,7 @@ const LINE: usize = 64;
 
 /// Up to this many flows are all in a cache anyway. Tests always fetch, so that small networks exercise the code.
 pub(crate) const FEW: usize = if cfg!(test) { 0 } else { 256 };
-/// From this many packets on, an arriving packet is not in a cache.
+/// With more packets than this, or more events, what the next one needs is not in a cache.
 pub(crate) const MANY: usize = if cfg!(test) { 0 } else { 4096 };
 
 /// Fetches a value.
