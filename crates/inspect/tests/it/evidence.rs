@@ -262,7 +262,7 @@ fn pacing(prompt: u32) -> Option<&'static str> {
 
 #[test]
 fn what_acknowledgements_let_go_is_ack_clocked_and_what_less_than_half_of_them_do_is_paced() {
-    let said = [10, 7, 4, 0].map(|prompt| pacing(prompt));
+    let said = [10, 7, 4, 0].map(pacing);
     assert_eq!(said, ["ack-clocked", "mixed", "paced", "paced"].map(Some));
 }
 
