@@ -127,7 +127,7 @@ impl Agenda {
         Some((Time::from_nanos(nanos), next.sequence(), next.device()))
     }
 
-    /// The device of the event after the next, while the events are in a heap.
+    /// The device whose event comes second; `None` unless the events are in a heap.
     #[inline]
     pub(crate) fn after_next(&self) -> Option<u32> {
         let [one, two, three, four] = *self.heap.get(FIRST + 1..)?.first_chunk::<SIBLINGS>()?;

@@ -299,7 +299,7 @@ impl Fabric {
         self.packets.places() > prefetch::MANY || self.agenda.count() > prefetch::MANY
     }
 
-    /// The number on the agenda of the device whose event comes after the next, if the agenda is a heap.
+    /// The number of the device whose event comes second; `None` where there are few events.
     #[inline]
     pub(crate) fn after_next(&self) -> Option<u32> {
         self.agenda.after_next()

@@ -14,7 +14,7 @@ const LINE: usize = 64;
 
 /// Up to this many flows are all in a cache anyway. Tests always fetch, so that small networks exercise the code.
 pub(crate) const FEW: usize = if cfg!(test) { 0 } else { 256 };
-/// With more packets than this, or more events, what the next one needs is not in a cache.
+/// The most packets, and the most events, of which what the next event needs is in a cache anyway.
 pub(crate) const MANY: usize = if cfg!(test) { 0 } else { 4096 };
 
 /// Fetches a value.

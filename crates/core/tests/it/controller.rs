@@ -441,7 +441,7 @@ fn what_a_law_learnt_of_the_old_path_governs_nothing_on_the_new_one() {
     }
 }
 
-/// A restart policy that leaves at the first ACK, with this.
+/// A restart policy that leaves at the first ACK. The field is what the policy leaves with.
 #[derive(Clone)]
 struct Leaves(Learned);
 

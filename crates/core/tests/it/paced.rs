@@ -339,14 +339,20 @@ fn the_receive_window_caps_the_fill() {
     assert_eq!(flow.exits()[0].learned.window, packets(300));
 }
 
-#[test]
-fn a_spurious_loss_in_the_fill_ends_it_with_what_was_sent() {
+/// A flow whose trains are over, with 100 packets of the fill's 652 sent.
+fn in_the_fill() -> PacedFlow {
     let mut flow = start(Paced::practical(TEN));
     let mut net = Net::new(600, 1);
     while !matches!(flow.plan().pacing, Pacing::Train { packets: 652, .. }) {
         step(&mut flow, &mut net);
     }
     flow.send(100);
+    flow
+}
+
+#[test]
+fn a_spurious_loss_in_the_fill_ends_it_with_what_was_sent() {
+    let mut flow = in_the_fill();
     flow.lose();
     flow.wait(RTT);
     flow.ack(100);
@@ -358,12 +364,7 @@ fn a_spurious_loss_in_the_fill_ends_it_with_what_was_sent() {
 
 #[test]
 fn another_segment_size_in_the_fill_ends_it_without_a_rate() {
-    let mut flow = start(Paced::practical(TEN));
-    let mut net = Net::new(600, 1);
-    while !matches!(flow.plan().pacing, Pacing::Train { packets: 652, .. }) {
-        step(&mut flow, &mut net);
-    }
-    flow.send(100);
+    let mut flow = in_the_fill();
     flow.path.mss = MSS / 2;
     flow.path.wire = flow.path.mss;
     flow.say(&Event::MssChanged);
@@ -373,12 +374,7 @@ fn another_segment_size_in_the_fill_ends_it_without_a_rate() {
 
 #[test]
 fn an_ack_of_nothing_that_the_fill_sent_does_not_end_it() {
-    let mut flow = start(Paced::practical(TEN));
-    let mut net = Net::new(600, 1);
-    while !matches!(flow.plan().pacing, Pacing::Train { packets: 652, .. }) {
-        step(&mut flow, &mut net);
-    }
-    flow.send(100);
+    let mut flow = in_the_fill();
     flow.wait(RTT);
     flow.say(&Event::Acked(Ack::of(MSS, 1)));
     assert_eq!((flow.control.phase(), flow.exits().len()), (Phase::Startup, 0));

@@ -234,9 +234,9 @@ fn the_throughput_is_of_all_that_was_acknowledged_over_the_whole_connection() {
     assert!((throughput / (bytes * 8.0 / seconds) - 1.0).abs() < 1e-6, "{throughput}");
 }
 
-/// How an upload over 40 ms is said to leave whose window doubles in each of three round trips: an acknowledgement of each
-/// segment, evenly over the round trip, and two segments for each. Of ten acknowledgements `prompt` are answered at once, and
-/// the others half of their distance later.
+/// What `inspect` calls the pacing of an upload over 40 ms. The window doubles in each of three round trips. Each segment is
+/// acknowledged by itself, and acknowledgements come evenly over the round trip. The sender answers each with two segments: of
+/// ten acknowledgements `prompt` at once, and the others half of the distance between two acknowledgements later.
 fn pacing(prompt: u32) -> Option<&'static str> {
     let mut story = Story::default();
     story.handshake([0, 40_000, 40_010]);

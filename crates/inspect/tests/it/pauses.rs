@@ -75,8 +75,8 @@ fn a_pause_between_two_halves_leaves_no_rate_and_says_why() {
     assert!(found.undefined["later_rate_bps"].contains("nine tenths"), "{:?}", found.undefined);
 }
 
-/// A bulk, a pause of a second, and ten segments that leave this far apart, in microseconds; then a bulk of twenty behind their
-/// acknowledgements. Says how the restart began.
+/// How `inspect` says that a restart began. After a bulk and a pause of a second ten segments leave, `apart` microseconds from
+/// one another. If `resent`, the first of the ten leaves again before any is acknowledged. A bulk of twenty follows.
 fn restarted(apart: u64, resent: bool) -> FoundRestart {
     let mut start = Start::default();
     start.open(0, 0);

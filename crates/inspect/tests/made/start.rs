@@ -38,7 +38,7 @@ impl Start {
         }
     }
 
-    /// What the client sent last but `later` bytes leaves again, `len` bytes of it.
+    /// The client sends `len` bytes again, from `later` bytes before the end of all that it has sent.
     pub(crate) fn again(&mut self, micros: u64, later: u32, len: usize) {
         let (seq, ack, options) = (1001 + self.sent - later, 501, stamped(micros));
         self.packets

@@ -36,7 +36,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         }
     }
 
-    /// Fetches what the next event needs, before a timer is handled. The timer's own event is still the agenda's next.
+    /// Fetches the host of the event that follows the timer at hand. The timer's event is still on the agenda, as the first.
     #[inline(never)]
     pub(super) fn prefetch_after_timer(&mut self) {
         if let Some(next) = self.fabric.after_next() {
@@ -44,7 +44,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         }
     }
 
-    /// Fetches the host that the event of a device is for.
+    /// Fetches the host that a device's event is for.
     #[inline]
     fn fetch_host(&self, device: u32) {
         if let Some((flow, side)) = self.host_of(device)
@@ -55,7 +55,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         }
     }
 
-    /// The host that the event of a device, most likely the next one, is for.
+    /// The host that a device's event is for. A link's event is for the host where the link's next packet arrives.
     #[inline]
     fn host_of(&self, next: u32) -> Option<(FlowId, Role)> {
         match self.fabric.device(next) {
