@@ -1,12 +1,17 @@
-# demo: build the release and race the schemes over the built-in path; figures:
-# draw the figures of the schemes' pages by the commands that stand there; test: every check; bench: how fast; bench-live: how
-# exact emulated paths are in time, how fast sockets are, how near to the simulator, and files whose ends are killed, to be run alone; kernel: the objects for
-# Linux's TCP brought up to the sources, and the release with `firstflight kernel`; bench-kernel: what they cost, to be run alone, as
-# root; kernel-parity: the native schemes held to 10,000 ACKs of each scheme in the kernel, as root; kernel-compat: the
-# schemes in Debian's kernels 6.1 and 6.12, in QEMU; baseline: instructions per ACK anew,
-# bench/instructions.csv and docs/costs.md; papers: every claim of the papers checked, and out/papers.html with their figures.
+# demo: builds the release and races the schemes over the built-in path.
+# test: every check.
+# bench: how fast. bench-live: timing of emulated paths, sockets and files over them; to be run alone.
+# figures: the figures of the schemes' pages and the README's picture, by the commands that the pages have.
+# evidence: the pages of docs/evidence from the data in bench/evidence; a second.
+# evidence-measure: measures anew what commands write into these data, except the grid; as root, to be run alone.
+# evidence-grid: the grid; 23 minutes of a core.
+# baseline: instructions per ACK anew, bench/instructions.csv and docs/evidence/costs.md.
+# kernel: the objects for Linux's TCP brought up to the sources, and the release with `firstflight kernel`.
+# bench-kernel: their cost; to be run alone, as root. kernel-parity: the native schemes compared with 10,000 ACKs of each scheme in the
+# kernel, as root. kernel-compat: the schemes in Debian's kernels 6.1 and 6.12, in QEMU.
+# papers: every claim of the papers checked, and out/papers.html with their figures.
 .POSIX:
-.PHONY: demo figures test bench bench-live kernel bench-kernel kernel-parity kernel-compat baseline miri papers clean
+.PHONY: demo evidence evidence-measure evidence-grid figures test bench bench-live kernel bench-kernel kernel-parity kernel-compat baseline miri papers clean
 .SILENT:
 
 demo:
@@ -19,6 +24,34 @@ figures:
 	mkdir -p docs/schemes/figures
 	grep -h '^firstflight race .* --figure ' docs/schemes/*.md | \
 		while read -r command; do target/debug/$$command --csv >/dev/null </dev/null || exit 1; done
+	bench/evidence/picture.py target/debug/firstflight
+
+evidence:
+	bench/evidence/render.py
+
+evidence-measure:
+	bash .ci/tools kernel
+	bash kernel/build
+	cargo build --release --locked -p firstflight-cli --features kernel
+	bench/evidence/ns2.py target/release/firstflight
+	bench/evidence/stacks.py target/release/firstflight
+	bench/evidence/pairs.py target/release/firstflight
+	FIRSTFLIGHT=target/release/firstflight bash .ci/packetdrill write || test $$? -eq 3
+	mkdir -p out
+	RACES=5000 SEED=20261125 THREADS=2 cargo test --profile quick --locked -p firstflight-fuzz-bodies --test it agreement -- --nocapture \
+		>out/agreement.txt
+	bench/evidence/agreement.py out/agreement.txt
+	bash kernel/check --acks 10000 target/release/firstflight >out/parity.txt
+	bench/evidence/kernel.py parity target/release/firstflight out/parity.txt
+	python3 bench/kernel.py --seconds 2 target/release/firstflight >out/cost.txt
+	bench/evidence/kernel.py cost target/release/firstflight out/cost.txt
+	bench/evidence/render.py
+
+evidence-grid:
+	cargo build --release --locked -p firstflight-cli
+	target/release/firstflight sweep scenarios/grid.toml --shard 1/8 --out out/grid
+	bench/evidence/score.py out/grid --partial
+	bench/evidence/render.py score
 
 test:
 	bash .ci/test

@@ -20,7 +20,7 @@ import time
 
 SCHEMES = "slow-start,hystart++,paced,suss,limited,step-back"
 PATH = "--rate 200mbit --rtt 20ms --queue 500p"
-PORTS = {"serve": 4433, "receive": 5000}
+PORTS = {"serve": 4433, "uploads": 5000}
 # How long a silent peer is waited for: the end that was not killed lets go of the file after it.
 TIMEOUT = "3s"
 
@@ -88,7 +88,7 @@ def servers(given):
     bind = ["--bind", os.environ["FIRSTFLIGHT_B"], "--timeout", TIMEOUT]
     commands = {
         "serve": [given.program, "serve", f"{folder}/there", "--schemes", given.schemes, "--port", str(PORTS["serve"]), *bind],
-        "receive": [given.program, "receive", f"{folder}/back", "--port", str(PORTS["receive"]), *bind],
+        "uploads": [given.program, "serve", f"{folder}/back", "--uploads", "--port", str(PORTS["uploads"]), *bind],
     }
     running = {name: start(words) for name, words in commands.items()}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
@@ -124,9 +124,9 @@ def client(given):
         scheme, port = schemes[number % len(schemes)], PORTS["serve"] + number % len(schemes)
         fetch = [given.program, "get", f"{host}:{port}/{name}", "--output", f"{folder}/here/{name}"]
         one(given, "serve", fetch, f"{folder}/here", name, size, draw, counts)
-        send = [given.program, "send", f"{folder}/here/{name}", f"{host}:{PORTS['receive']}"]
+        put = [given.program, "put", f"{folder}/here/{name}", f"{host}:{PORTS['uploads']}"]
         other = schemes[(number + 1) % len(schemes)]
-        one(given, "receive", [*send, "--schemes", other], f"{folder}/back", name, size, draw, counts)
+        one(given, "uploads", [*put, "--schemes", other], f"{folder}/back", name, size, draw, counts)
         print(f"{size} bytes came by {scheme} and went back by {other}", file=sys.stderr)
     print("kills of the client {client}, of the server {server}; {resumed} tries went on where another ended, "
           "{refused} ended with a line".format(**counts), file=sys.stderr)

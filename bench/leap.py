@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Judges `leap` on the families of scenarios/, by the protocol of docs/leap-log.md.
+"""Judges `leap` on the families of scenarios/, by the protocol of docs/evidence/leap-log.md.
 
     bench/leap.py PROGRAM seed                      the report's seed, from the scheme's files
     bench/leap.py PROGRAM look  OUT FAMILY SEED N   N paths of a family with a tuning seed (1 to 99), and its table
-    bench/leap.py PROGRAM report OUT [FAMILY …]     2,000 paths of each family with the report's seed, and its table
+    bench/leap.py PROGRAM report OUT [FAMILY …]     PATHS (default 2,000) paths of each family with the report's seed, and its table
     bench/leap.py PROGRAM laws OUT                  2,000 paths of F0, all start-ups under reno, under cubic and under bbr
     bench/leap.py PROGRAM memory OUT [N]            N paths of F0 with memory that is exact, four times too much, and a quarter
     bench/leap.py PROGRAM habitats OUT [N]          N paths simulated, on sockets and in this kernel, with cubic behind; needs root
@@ -39,21 +39,20 @@ JOBS = os.environ.get("JOBS", "2")
 
 def seed():
     """The first eight hex digits of the SHA-256 of the scheme's files, one after the other."""
-    core = ROOT / "crates/core/src/schemes"
+    core = ROOT / "crates/library/core/src/schemes"
     text = b"".join((core / name).read_bytes() for name in ("leap.rs", "leap/spread.rs", "leap/trend.rs"))
     return int(hashlib.sha256(text).hexdigest()[:8], 16)
 
 
-def sweep(program, out, family, number, paths=None, schemes=SCHEMES, law=None):
-    """Races a family; returns the folder."""
+def sweep(program, out, family, number, paths=None, schemes=SCHEMES, law="own"):
+    """Races a family under one law, by default under each scheme's own; returns the folder."""
     text = (ROOT / f"scenarios/{FAMILIES[family]}.toml").read_text()
     text = re.sub(r"^seed = .*$", f"seed = {number}", text, flags=re.M)
     if paths:
         text = re.sub(r"^paths = .*$", f"paths = {paths}", text, flags=re.M)
     text = re.sub(r"^schemes = .*$", f"schemes = {json.dumps(schemes)}", text, flags=re.M)
-    if law:
-        text = text.replace("[path]\n", f'[path]\navoidance = "{law}"\n')
-    name = f"{family}-{seed():08x}-{number}" + (f"-{paths}" if paths else "") + (f"-{law}" if law else "")
+    text = text.replace("[path]\n", f'[path]\navoidance = "{law}"\n')
+    name = f"{family}-{seed():08x}-{number}" + (f"-{paths}" if paths else "") + (f"-{law}" if law != "own" else "")
     file = out / f"{name}.toml"
     out.mkdir(parents=True, exist_ok=True)
     if not file.exists() or file.read_text() != text:
@@ -96,9 +95,9 @@ def table(program, folder, classes=CLASSES):
         for label, r in whole(score(program, folder, where)).items():
             lost = [f"{100 * r[f'queue_loss_{q}']:.2f}" for q in ("median", "p90")]
             fair = f", beyond fair {100 * r['beyond_fair_share'] / r['beside_tcp']:.0f} %" if r["beside_tcp"] else ""
-            harm = ["-" if r.get(f"harm_{q}") is None else f"{100 * r[f'harm_{q}']:.1f}" for q in ("median", "p90")]
+            harm = ["-" if r.get(f"harm_during_{q}") is None else f"{100 * r[f'harm_during_{q}']:.1f}" for q in ("median", "p90")]
             print(f"{folder.name} {title}, {label}: queue loss {lost[0]}/{lost[1]} %, mean {100 * r['queue_loss_mean']:.2f} %; "
-                  f"harm {harm[0]}/{harm[1]} %{fair}; within 5 % of the bound {100 * r['near_bound'] / max(r['bounded_rows'], 1):.0f} %")
+                  f"harm during {harm[0]}/{harm[1]} %{fair}; within 5 % of the bound {100 * r['near_bound'] / max(r['bounded_rows'], 1):.0f} %")
     overshoot(program, folder)
     worst(program, folder)
 
@@ -238,7 +237,7 @@ def main():
         table(program, sweep(program, out, family, tuning, paths))
     elif what == "report":
         for family in rest[1:] or FAMILIES:
-            table(program, sweep(program, out, family, seed(), 2000))
+            table(program, sweep(program, out, family, seed(), int(os.environ.get("PATHS", "2000"))))
     elif what == "laws":
         laws(program, out)
     elif what == "habitats":

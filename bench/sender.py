@@ -5,7 +5,7 @@ bench/sender.py send ADDRESS SECONDS [CONGESTION_CONTROL]
 bench/sender.py receive
 
 The congestion control is set before the connection is opened: one that is set later leaves on what the default has begun, such as BBR's
-pacing (docs/emulate.md)."""
+pacing (docs/guide/emulate.md)."""
 
 import socket
 import sys

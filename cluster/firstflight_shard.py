@@ -13,10 +13,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from distributed import get_worker
-
 # The exit status with which `firstflight` refuses a command line or an input (README.md, "Outputs and exit status").
 REFUSED = 2
+# The ends of a Parquet file, the length and the mark after its footer, and the mark of the digest (crates/output/export/src/part.rs).
+MAGIC, TAIL, DIGEST = b"PAR1", 8, b"FFdigest"
 # `prctl(PR_SET_PDEATHSIG, …)`: the signal that Linux sends to a process whose parent ends (prctl(2)).
 PR_SET_PDEATHSIG = 1
 
@@ -27,6 +27,8 @@ def race(shard, *, shards, program, name, text, jobs):
     Returns `{"manifest": bytes, "parts": {file name: bytes}}`, or `{"refused": str}` if the program refuses the sweep or cannot be
     run here, which no other try would mend. Raises `RuntimeError` if the program ends in any other way: Dask then tries again.
     """
+    from distributed import get_worker
+
     host = socket.gethostname()
     with tempfile.TemporaryDirectory(prefix="firstflight-", dir=get_worker().local_directory) as scratch:
         folder = Path(scratch, "out")
@@ -55,7 +57,18 @@ def race(shard, *, shards, program, name, text, jobs):
         if ended.returncode != 0:
             raise RuntimeError(f"{program} on {host} ended with {ended.returncode}: {said}")
         parts = {part.name: part.read_bytes() for part in folder.glob("part-*.parquet")}
+        short = next((name for name, data in sorted(parts.items()) if not is_whole(data)), None)
+        if short is not None:
+            raise RuntimeError(f"{short} is cut short on {host}")
         return {"manifest": Path(folder, "sweep.json").read_bytes(), "parts": parts}
+
+
+def is_whole(data):
+    """Whether a part's file has its beginning and its end: Parquet's marks, and the digest before the footer. The program tests the rest."""
+    if len(data) < len(MAGIC) + TAIL or not data.startswith(MAGIC) or not data.endswith(MAGIC):
+        return False
+    footer = len(data) - TAIL - int.from_bytes(data[-TAIL:-4], "little")
+    return data[max(footer - 16, 0) : max(footer - 8, 0)] == DIGEST
 
 
 def _ends_with_its_worker():

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import logging
 import os
 import shutil
 import signal
@@ -10,7 +11,7 @@ import time
 
 from firstflight_cluster.folder import Failure, Folder
 
-# The most shards without `--shards`: each begins with a look at all paths of the sweep (docs/cluster.md).
+# The most shards without `--shards`: each begins with a look at all paths of the sweep (docs/guide/cluster.md).
 MOST_SHARDS = 1000
 
 
@@ -102,7 +103,12 @@ def _race(kind, options, folder, todo, shards, program):
         # Each kind has its own errors, of packages that may not be installed.
         except Exception as error:  # noqa: BLE001
             raise Failure(f"the {options.kind} cluster does not start: {error}", 1) from error
-        lost, failed = run(client, folder, todo, shards, program=program, jobs=options.jobs, retries=options.retries)
+        try:
+            lost, failed = run(client, folder, todo, shards, program=program, jobs=options.jobs, retries=options.retries)
+        except KeyboardInterrupt:
+            # What Dask logs of connections that close in the middle of something says no more than the line that follows.
+            logging.disable(logging.CRITICAL)
+            raise
     # What was written is read again, by the program that knows what is whole.
     missing = folder.ask()
     lost = f"; {counted(lost, 'worker')} {'was' if lost == 1 else 'were'} lost on the way" if lost else ""

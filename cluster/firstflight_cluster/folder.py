@@ -1,10 +1,13 @@
 """The folder of a sweep, as the driver sees it. Which parts are whole only the program says."""
 
+import fcntl
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+
+from firstflight_shard import is_whole
 
 MANIFEST = "sweep.json"
 
@@ -63,6 +66,9 @@ class Folder:
         names = {part_name(part): part for part in self.parts_of(shard, of)}
         if raced["parts"].keys() != names.keys():
             raise Failure(f"shard {shard}/{of} came back with other parts than its own", 1)
+        short = next((name for name in sorted(names) if not is_whole(raced["parts"][name])), None)
+        if short is not None:
+            raise Failure(f"shard {shard}/{of} came back with {short} cut short", 1)
         for name, part in sorted(names.items()):
             if part in self.missing:
                 self._put(name, raced["parts"][name])
@@ -81,17 +87,21 @@ class Folder:
         raise Failure(f"a worker's program makes another sweep: {what}; the same program is wanted everywhere", 2)
 
     def _put(self, name, data):
-        """Writes a file that takes its name when it is whole; what a kill leaves is hidden and ends in `.tmp`."""
+        """Writes a file that takes its name when it is whole.
+
+        A kill leaves a hidden file without a lock, which the program removes when it opens the folder (crates/output/export/src/write.rs).
+        """
         place = Path(self.path, name)
-        half = Path(self.path, f".{name}.{os.getpid()}.tmp")
+        half = Path(self.path, f".{name}.{os.getpid()}-0.firstflight.tmp")
         try:
-            # What an earlier process of this number left. As any new file: the umask says who may read it.
+            # An earlier process of this number may have left one. As of any new file the umask says who may read it.
             half.unlink(missing_ok=True)
             with open(half, "xb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(half, place)
+                os.replace(half, place)
         except BaseException as error:
             half.unlink(missing_ok=True)
             if not isinstance(error, OSError):

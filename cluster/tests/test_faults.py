@@ -3,11 +3,12 @@
 import os
 import re
 import signal
+import subprocess
 from pathlib import Path
 
 import psutil
 import pytest
-from conftest import PARTS, PROGRAM, ended, one_line, racing, sweep, until
+from conftest import CLUSTER, PARTS, PROGRAM, ended, one_line, racing, sweep, until
 
 from firstflight_cluster import driver
 from firstflight_cluster.folder import Failure, Folder
@@ -102,6 +103,9 @@ def test_what_comes_back_is_looked_at_before_any_of_it_is_written(place, undistu
         ({"manifest": b"{", "parts": of_shard}, 2, "its sweep.json is another"),
         ({"manifest": manifest, "parts": {**of_shard, "../part-000001.parquet": b""}}, 1, "shard 2/4 came back with other parts"),
         ({"manifest": manifest, "parts": {"part-000001.parquet": b""}}, 1, "shard 2/4 came back with other parts"),
+        *(({"manifest": manifest, "parts": {**of_shard, "part-000005.parquet": cut}}, 1, "came back with part-000005.parquet cut short")
+          for whole in [of_shard["part-000005.parquet"]]
+          for cut in [b"", whole[:3], whole[:-1], whole[:-100], whole[: len(whole) // 2], whole[1:], b"PAR1\0\0\0\0PAR1"]),
     ]:
         with pytest.raises(Failure, match=re.escape(says)) as failure:
             folder.take(2, 4, raced)
@@ -115,16 +119,55 @@ def test_what_comes_back_is_looked_at_before_any_of_it_is_written(place, undistu
     assert folder.ask() == set(range(PARTS)) - {1, 5, 9}
 
 
-def test_a_part_that_cannot_be_written_is_exit_3_and_leaves_nothing_half(place, undisturbed, monkeypatch):
+class Disturbed:
+    """A function whose call fails before it does anything, or after."""
+
+    def __init__(self, real, error, *, after):
+        self.real, self.error, self.after = real, error, after
+
+    def __call__(self, *words, **more):
+        if self.after:
+            self.real(*words, **more)
+        raise self.error
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), OSError(5, "Input/output error"), KeyboardInterrupt()])
+@pytest.mark.parametrize("call", ["builtins.open", "fcntl.flock", "os.fsync", "os.replace"])
+def test_a_part_whose_writing_is_disturbed_is_whole_or_not_there(place, undisturbed, monkeypatch, call, error, after):
     folder = Folder(PROGRAM, place.file, place.out)
+    name = "part-000000.parquet"
+    raced = {"manifest": undisturbed["sweep.json"], "parts": {name: undisturbed[name]}}
+    where, what = call.split(".")
+    with monkeypatch.context() as patch:
+        module = __import__(where)
+        patch.setattr(module, what, Disturbed(getattr(module, what), error, after=after))
+        with pytest.raises((Failure, KeyboardInterrupt)) as failure:
+            folder.take(1, PARTS, raced)
+    if isinstance(error, OSError):
+        assert failure.value.status == 3
+        assert re.match(f"cannot write .*{name}: {error.strerror}", str(failure.value))
+    assert not [file.name for file in place.out.iterdir() if file.name.startswith(".")]
+    assert place.whole() in ({"sweep.json": undisturbed["sweep.json"]}, {"sweep.json": undisturbed["sweep.json"], name: undisturbed[name]})
+    # The same command goes on.
+    again = Folder(PROGRAM, place.file, place.out)
+    again.take(1, PARTS, raced)
+    assert place.whole()[name] == undisturbed[name] and 0 not in again.ask()
 
-    def full(_):
-        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(Failure, match="cannot write .*part-000000.parquet: No space left on device") as failure:
-        folder.take(1, PARTS, {"manifest": undisturbed["sweep.json"], "parts": {"part-000000.parquet": b"PAR1"}})
-    assert failure.value.status == 3
+def test_a_part_that_is_cut_short_on_a_worker_is_raced_again(place, undisturbed):
+    program = place.stand_in("cuts", OF_SHARD.format(shard=2, then="""
+        "$REAL" "$@" || exit; out=$(echo "$@" | sed 's/.*--out \\([^ ]*\\).*/\\1/')
+        mkdir "$HERE/cut" 2>/dev/null && truncate -s -50 "$out"/part-000001.parquet; exit 0"""))
+    status, out, err = place.drive("--shards", "4", "--retries", "1", "local", "--workers", "1", program=program)
+    assert (status, (place.folder / "cut").exists()) == (0, True), err
+    assert place.whole() == undisturbed
+
+
+def test_a_driver_that_is_killed_leaves_no_temporary_file_after_the_next(place, undisturbed):
+    Folder(PROGRAM, place.file, place.out)
+    (place.out / ".part-000003.parquet.1-0.firstflight.tmp").write_bytes(b"half")
+    assert Folder(PROGRAM, place.file, place.out).missing == set(range(PARTS))
     assert [file.name for file in place.out.iterdir()] == ["sweep.json"]
 
 
@@ -142,6 +185,51 @@ def test_an_interrupted_driver_says_so_and_leaves_no_process_and_no_file(place, 
     assert not [file for file in place.out.iterdir() if file.name.startswith(".")]
     for name, data in place.whole().items():
         assert undisturbed[name] == data, name
+
+
+# A driver to which a signal comes as it writes its K-th part.
+SIGNALLED = """
+import os, sys
+from firstflight_cluster.command import main
+from firstflight_cluster.folder import Folder
+real, written, (at, number) = Folder._put, 0, map(int, sys.argv[1:3])
+def put(self, name, data):
+    global written
+    written += 1
+    if written == at:
+        os.kill(os.getpid(), number)
+    return real(self, name, data)
+Folder._put = put
+sys.exit(main(sys.argv[3:]))
+"""
+# Every K and both signals with `FIRSTFLIGHT_INJECT`; else the first part, one between and the last.
+SIGNALS = (
+    [(at, number) for at in range(1, PARTS + 1) for number in (signal.SIGINT, signal.SIGTERM)]
+    if "FIRSTFLIGHT_INJECT" in os.environ
+    else [(1, signal.SIGTERM), (PARTS // 2, signal.SIGINT), (PARTS, signal.SIGTERM)]
+)
+
+
+@pytest.mark.parametrize(("at", "number"), SIGNALS)
+def test_a_signal_at_any_part_is_no_end_and_the_same_command_goes_on(place, undisturbed, at, number):
+    python, _, _, *words = place.command("--shards", str(PARTS), "local", "--workers", "2")
+    env = {**os.environ, "TMPDIR": str(place.folder), "PYTHONPATH": str(CLUSTER)}
+    pipe = subprocess.PIPE
+    driver = subprocess.Popen(
+        [python, "-c", SIGNALLED, str(at), str(int(number)), *words], cwd=CLUSTER, env=env, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True
+    )
+    place.started.append(driver)
+    status, out, err = ended(driver)
+    assert (status, out) == (130, ""), err
+    assert "interrupted; the parts that are whole in" in one_line(err)
+    assert not [file for file in place.out.iterdir() if file.name.startswith(".")]
+    for name, data in place.whole().items():
+        assert undisturbed[name] == data, name
+    if at < PARTS:
+        assert len(place.whole()) < len(undisturbed)
+    status, out, err = place.drive("local", "--workers", "2")
+    assert status == 0, err
+    assert place.whole() == undisturbed
 
 
 @pytest.mark.parametrize(("words", "more", "says"), [

@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| firstflight_hostile::capture_reader(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| firstflight_fuzz_bodies::capture_reader(data));

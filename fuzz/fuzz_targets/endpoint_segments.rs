@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| firstflight_hostile::endpoint_segments(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| firstflight_fuzz_bodies::endpoint_segments(data));

@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| firstflight_hostile::quick_start_options(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| firstflight_fuzz_bodies::quick_start_options(data));

@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| firstflight_hostile::scheme_events(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| firstflight_fuzz_bodies::scheme_events(data));

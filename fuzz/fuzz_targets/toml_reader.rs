@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| firstflight_hostile::toml_reader(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| firstflight_fuzz_bodies::toml_reader(data));

@@ -1,5 +1,5 @@
-//! Puts the objects of `kernel/objects` into the library: of each scheme a line with its object and that for kernels before 6.10, and those
-//! of Quick-Start at hosts and routers and of `watch`, which are the same for all kernels.
+//! Puts the objects of `kernel/objects` into the library: one line per scheme with its object and the object for kernels before 6.10, and
+//! the objects of Quick-Start at hosts and routers and of `watch`, which serve all kernels.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

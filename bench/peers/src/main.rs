@@ -1,5 +1,5 @@
 //! Sends bytes over QUIC from one process to another with quinn, checks each, and says how fast and for how much CPU time: what
-//! `crates/live/examples/transfer.rs` does with `firstflight-live` and the kernel's TCP.
+//! `crates/field/udp/examples/transfer.rs` does with `firstflight-udp` and the kernel's TCP.
 //!
 //! ```text
 //! peers serve 127.0.0.1:4433 certificate.der

@@ -1,33 +1,39 @@
-//! The captures that `inspect` reads: files, compressed or not, and standard input; and which of them are pieces of one.
+//! The captures that `inspect` reads: files, compressed or not, and standard input. This module also detects which files are pieces of one
+//! capture.
 
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use firstflight_inspect::{Capture, Continuation, Inspector, Unzip};
+use firstflight_capture::{ReadError, Reader, Unzip};
+use firstflight_inspect::{Continuation, Inspector};
 
 use crate::excerpt;
 use crate::failure::Failure;
 
-/// A capture as it comes.
+/// A capture as a stream of bytes.
 type Input = Unzip<Box<dyn Read>>;
 
-/// Where a capture ended too early.
+/// How a capture ended too early.
 pub(crate) enum Early {
-    /// Within a packet.
-    Cut(firstflight_inspect::Cut),
-    /// The compressed file ended: so many bytes were unpacked.
+    /// It ended within a packet.
+    Cut(firstflight_capture::Cut),
+    /// The compressed file ended too early, after this number of unpacked bytes.
     Compressed(u64),
 }
 
-/// Whether the name is that of standard input.
+/// Checks whether the path is the name of standard input.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// The captures in the order in which they are read: as given; those whose names differ in digits only, as those of pieces do, by
-/// the times of their first packets, for a ring of pieces begins anywhere.
+/// Returns the captures in the order in which they must be read. This is the given order, with one exception: captures whose names differ
+/// only in digits, as those of pieces do, are sorted by the times of their first packets. The files of a ring buffer may start at any
+/// number.
+///
+/// # Errors
+/// Fails if standard input is given twice, or if the system cannot read a file.
 pub(crate) fn in_order(paths: &[PathBuf]) -> Result<Vec<&Path>, Failure> {
     if paths.iter().filter(|path| is_stdin(path)).count() > 1 {
         return Err(Failure::usage("standard input (-) can be read once only"));
@@ -36,12 +42,15 @@ pub(crate) fn in_order(paths: &[PathBuf]) -> Result<Vec<&Path>, Failure> {
     let bare: Vec<String> = ordered.iter().map(|path| without_digits(path)).collect();
     for name in &bare {
         let places: Vec<usize> = (0..bare.len()).filter(|at| bare[*at] == *name).collect();
-        // Each group once.
+        // Each group of pieces is sorted once.
         if places.len() < 2 || bare[places[0]].as_ptr() != name.as_ptr() {
             continue;
         }
-        let mut group: Vec<(Option<u64>, &Path)> =
-            places.iter().map(|at| (first_at(paths[*at].as_path()), paths[*at].as_path())).collect();
+        let mut group: Vec<(Option<u64>, &Path)> = Vec::new();
+        for at in &places {
+            let path = paths[*at].as_path();
+            group.push((first_at(path)?, path));
+        }
         if group.iter().all(|(at, _)| at.is_some()) {
             group.sort_by_key(|(at, _)| *at);
         }
@@ -54,15 +63,31 @@ fn without_digits(path: &Path) -> String {
     path.to_string_lossy().chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }
 
-/// The time of a file's first packet; `None` of what is no file, or no capture.
-fn first_at(path: &Path) -> Option<u64> {
+/// Returns the time of a file's first packet; `None` if the path is not a file or not a capture.
+///
+/// # Errors
+/// Fails if the system cannot read the file, because the order would be different without it.
+fn first_at(path: &Path) -> Result<Option<u64>, Failure> {
     if !is_file(path) {
-        return None;
+        return Ok(None);
     }
-    Capture::new(open(path).ok()?).ok()?.next_frame().ok()?.map(|frame| frame.at)
+    let input = open(path).map_err(|error| unreadable(path, &error))?;
+    let first =
+        || -> Result<Option<u64>, ReadError> { Ok(Reader::new(input)?.next_frame()?.map(|frame| frame.at)) };
+    unless_unreadable(path, first())
 }
 
-/// What is read without being used up.
+/// Returns the result of a read, with a malformed capture as `None`. A malformed capture is reported when it is read in full, so only read
+/// errors of the system are returned.
+fn unless_unreadable<T>(path: &Path, read: Result<Option<T>, ReadError>) -> Result<Option<T>, Failure> {
+    match read {
+        Ok(found) => Ok(found),
+        Err(error @ ReadError::Io { .. }) => Err(unreadable(path, &error)),
+        Err(ReadError::Format { .. }) => Ok(None),
+    }
+}
+
+/// Checks whether the path is a file and can therefore be read again.
 fn is_file(path: &Path) -> bool {
     !is_stdin(path) && fs::metadata(path).is_ok_and(|found| found.is_file())
 }
@@ -73,7 +98,7 @@ fn open(path: &Path) -> io::Result<Input> {
     Unzip::new(input)
 }
 
-/// Reads a capture; says where it ends too early, if it does.
+/// Reads a capture. Returns how it ended too early; `None` if it is whole.
 pub(crate) fn read(inspector: &mut Inspector, path: &Path) -> Result<Option<Early>, Failure> {
     let mut input = open(path).map_err(|error| unreadable(path, &error))?;
     let bytes = Cell::new(0);
@@ -85,23 +110,28 @@ pub(crate) fn read(inspector: &mut Inspector, path: &Path) -> Result<Option<Earl
     Ok(if input.is_cut() { Some(Early::Compressed(bytes.get())) } else { cut.map(Early::Cut) })
 }
 
-/// Whether the next capture goes on with what was read, and how.
-pub(crate) fn continues(inspector: &mut Inspector, path: &Path) -> Option<Continuation> {
-    let input = is_file(path).then(|| open(path).ok()).flatten()?;
-    // What is wrong with it is said when it is read.
-    inspector.continues(input).ok().flatten()
+/// Returns how the next capture continues the one that was read; `None` if it does not.
+///
+/// # Errors
+/// Fails if the system cannot read the file, because the capture would be a different one without it.
+pub(crate) fn continues(inspector: &mut Inspector, path: &Path) -> Result<Option<Continuation>, Failure> {
+    if !is_file(path) {
+        return Ok(None);
+    }
+    let input = open(path).map_err(|error| unreadable(path, &error))?;
+    unless_unreadable(path, inspector.continues(input))
 }
 
 fn unreadable(path: &Path, error: &impl std::fmt::Display) -> Failure {
     Failure::usage(format!("cannot read {}: {error}", shown(path)))
 }
 
-/// The name of a capture in messages.
+/// Returns the name of a capture for messages.
 pub(crate) fn shown(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { excerpt::name(path) }
 }
 
-/// The bytes that pass.
+/// A reader that counts the bytes it reads.
 struct Counted<'a> {
     input: &'a mut Input,
     bytes: &'a Cell<u64>,

@@ -1,17 +1,17 @@
-//! The columns of a table, as `--wide` and `--columns` ask for them.
+//! The choice of a table's columns, by `--wide` and `--columns`.
 
 use firstflight_report::{Columns, Headings, Rows, TableStyle};
 use firstflight_scenario::suggest::meant_under;
 
-use crate::args::TableOptions;
 use crate::failure::{Failure, Place};
+use crate::options::TableOptions;
 use crate::output;
 
 impl TableOptions {
-    /// How a table of these rows is printed, which have the fields `of_windows` too.
+    /// Returns the style of a table of these rows. `of_windows` are further fields of the rows.
     ///
     /// # Errors
-    /// A column that is no field of such rows.
+    /// Fails if a chosen column is not a field of these rows.
     pub(crate) fn style(
         &self,
         rows: Rows,
@@ -23,10 +23,10 @@ impl TableOptions {
         self.style_of(&fields, &rows.headings(), arguments)
     }
 
-    /// How a table with these fields is printed, some of them under `headings`.
+    /// Returns the style of a table with these fields. Some of them have a heading in `headings`.
     ///
     /// # Errors
-    /// A column that is none of the fields.
+    /// Fails if a chosen column is not one of the fields.
     pub(crate) fn style_of(
         &self,
         fields: &[&str],
@@ -66,10 +66,10 @@ fn chosen(
     Ok(chosen)
 }
 
-/// That a column is none of these fields, some of which stand under `headings`.
+/// Returns the error for a column that is not one of these fields. Some of them have a heading in `headings`.
 pub(crate) fn unknown(name: &str, fields: &[&str], headings: &Headings) -> String {
     let hint =
-        meant_under(name, headings, fields).unwrap_or_else(|| match fields.split_at_checked(MOST_FIELDS) {
+        meant_under(name, headings, fields).unwrap_or_else(|| match fields.split_at_checked(MAX_FIELDS) {
             Some((some, more)) if more.len() > 1 => {
                 format!("there are {} and {} more, which --json names", some.join(", "), more.len())
             }
@@ -78,8 +78,8 @@ pub(crate) fn unknown(name: &str, fields: &[&str], headings: &Headings) -> Strin
     format!("--columns: there is no column `{name}`; {hint}")
 }
 
-/// The most fields that an error lists.
-const MOST_FIELDS: usize = 16;
+/// The maximum number of fields that an error lists.
+const MAX_FIELDS: usize = 16;
 
 #[cfg(test)]
 mod tests {
@@ -105,7 +105,7 @@ mod tests {
         );
     }
 
-    /// Every heading of a table that is no field by itself is answered with the fields under it.
+    /// If a user writes a heading that is not a field, the error names the fields under it.
     #[test]
     fn a_heading_is_told_the_field_to_write() {
         for rows in [Rows::Race, Rows::Population, Rows::Flows, Rows::Captures] {

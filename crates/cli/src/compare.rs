@@ -1,42 +1,74 @@
-//! `firstflight compare`: schemes over one path in several habitats.
+//! `firstflight compare`: compares schemes over one path in several habitats. A habitat is an environment in which schemes run: the
+//! simulator, UDP sockets, or the kernel's TCP.
 
-#[cfg(all(feature = "kernel", target_os = "linux"))]
-mod loading;
 mod table;
-
-#[cfg(all(feature = "kernel", target_os = "linux"))]
-pub(crate) use loading::{handover_of, own_name, why_none_loads};
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::{Arg, Args};
 use firstflight::registry::Registry;
-use firstflight_compare::{
-    CompareError, Compared, HABITATS, Habitat, How, Load, Order, Runs, compare as run, habitats,
+use firstflight_export::{Record, records};
+use firstflight_habitats::{
+    CompareError, Compared, HABITATS, Habitat, How, Order, Runs, compare as run, habitats,
 };
-use firstflight_report::{Record, csv, json, prose, records};
+use firstflight_lab::{Completed, RunError};
+use firstflight_report::prose;
 use firstflight_scenario::keys::key;
 use firstflight_scenario::suggest::meant;
 use firstflight_scenario::{ByName, Options, SchemeChoice, over_restarts};
 
-use crate::args::Compare;
 use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
+use crate::kernel::{LOAD, why_none_loads};
+use crate::keys::{PathKeys, RunKeys};
+use crate::options::TableOptions;
 use crate::output;
+use crate::partial::Partial;
 use crate::progress::Progress;
-use crate::race::fault;
 use crate::reading;
 
-/// If this process was started as the program at an end of a compared path, is that and gives its exit code.
-pub(crate) fn inside() -> Option<ExitCode> {
-    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    firstflight_compare::inside(&arguments)
+#[derive(Args, Debug)]
+#[command(mut_args(of_compare))]
+pub(crate) struct Compare {
+    #[command(flatten)]
+    pub(crate) path: PathKeys,
+    #[command(flatten)]
+    pub(crate) runs: RunKeys,
+    /// Habitats: all, or some of sim-rfc, live-rfc, sim-linux, live-linux, kernel [all].
+    #[arg(long, value_name = "LIST", help_heading = "Runs", allow_hyphen_values = true)]
+    pub(crate) habitats: Option<String>,
+    #[command(flatten)]
+    pub(crate) table: TableOptions,
+    /// Print only JSON, one line for each row.
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["csv", "wide", "columns"])]
+    pub(crate) json: bool,
+    /// Print the rows as CSV.
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["wide", "columns"])]
+    pub(crate) csv: bool,
 }
 
-/// The transfer, unless another is asked for. It is long enough for start-up and what it lost.
+/// Returns an option of `compare`. An option that `compare` refuses with a reason is hidden from the help.
+fn of_compare(option: Arg) -> Arg {
+    let is_refused = refusal(option.get_id().as_str()).is_some();
+    let option = option.hide(is_refused);
+    if option.get_id() == "size" {
+        option.help("Payload to transfer, such as 1MB or 500p [2MB]")
+    } else {
+        option
+    }
+}
+
+/// Runs as the program at an end of a compared path and returns its exit code, if this process was started for that; `None` otherwise.
+pub(crate) fn inside() -> Option<ExitCode> {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    firstflight_habitats::inside(&arguments)
+}
+
+/// The default size of the transfer. It is long enough for start-up and the repair of its losses.
 const SIZE: &str = "2MB";
 
-/// Keys that are refused, and why; so are those that need them.
+/// Keys that are refused, each with the reason. Keys that depend on them are refused too.
 const REFUSED: [(&str, &str); 7] = [
     ("stack", "each habitat has its own; --habitats chooses among them"),
     ("duration", "transfers are compared, which have a size"),
@@ -47,7 +79,7 @@ const REFUSED: [(&str, &str); 7] = [
     ("app", "a transfer is compared whose data is there from the beginning"),
 ];
 
-/// `firstflight compare`.
+/// Carries out `firstflight compare`.
 pub(crate) fn compare(given: &Compare, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     let options = options(given, registry, arguments)?;
     let choices = choices(given, &options, registry, arguments)?;
@@ -65,36 +97,30 @@ pub(crate) fn compare(given: &Compare, registry: Registry, arguments: &[String])
     let order = Order { options: &options, choices: &choices, habitats: &habitats };
     let compared = run(&order, &how);
     drop(progress);
-    let compared = compared.map_err(|error| failure(&error, arguments))?;
+    let (compared, partial) = match compared.map_err(|error| failure(&error, arguments))? {
+        Completed::Whole(compared) => (compared, None),
+        Completed::Partial { finished, missing } => {
+            (finished, Some(Partial::new(format!("runs that are missing: {missing}"), Vec::new())))
+        }
+    };
     let notes =
         compared.refused.iter().map(|(scheme, habitat, why)| format!("{scheme} is not in {habitat}: {why}"));
     output::note(&notes.collect::<Vec<_>>());
-    if given.json || given.csv {
-        let records: Vec<Record> = records(&compared.rows).map_err(Failure::write)?;
-        if given.csv {
-            output::print_bytes(&csv::to_bytes(&records).map_err(Failure::write)?)?;
-        } else {
-            let mut lines = Vec::new();
-            json::write_lines(&mut lines, &records).map_err(Failure::write)?;
-            output::print_bytes(&lines)?;
-        }
-    } else {
+    let records: Vec<Record> = records(&compared.rows).map_err(Failure::write)?;
+    if !output::print_records(&records, partial.as_ref(), (given.json, given.csv))? {
         let title = prose::fold(&format!("{}\n\n", scenario.describe()), style.width, 0);
-        output::print(&(title + &table::render(&compared, &style)))?;
+        output::print(&(title + &table::render(&compared, partial.as_ref(), &style)))?;
     }
-    verdict(&compared)
+    partial.map_or_else(|| verdict(&compared), |partial| Err(partial.failure()))
 }
 
-/// Whether everything was run, and counts.
+/// Returns a failure if a run is invalid.
 fn verdict(compared: &Compared) -> Result<(), Failure> {
-    if compared.is_interrupted {
-        return Err(Failure::interrupted("interrupted; the rows are of the runs that were finished"));
-    }
     let void: u32 = compared.rows.iter().map(|row| row.void).sum();
     if void > 0 {
         let runs = if void == 1 { "a run".to_owned() } else { format!("{void} runs") };
         return Err(Failure::check(format!(
-            "{runs} stayed void when repeated: this machine is too busy for this path now"
+            "{runs} stayed invalid when repeated: this machine is too busy for this path now"
         )));
     }
     Ok(())
@@ -112,6 +138,10 @@ fn options(given: &Compare, registry: Registry, arguments: &[String]) -> Result<
     if options.given("size").is_none() && options.given("duration").is_none() {
         options.set("size", SIZE).map_err(Failure::usage)?;
     }
+    // In a kernel, start-up and the avoidance law are one module.
+    if options.given("avoidance").is_none() {
+        options.set("avoidance", "own").map_err(Failure::usage)?;
+    }
     Ok(options)
 }
 
@@ -123,21 +153,21 @@ fn choices(
 ) -> Result<Vec<SchemeChoice>, Failure> {
     let list = given.path.schemes.as_deref();
     let choices = reading::schemes(registry, list).map_err(|error| {
-        let place = list.and_then(|list| Place::value(arguments, "--schemes", fault(&error, list)));
+        let place = list.and_then(|list| Place::value(arguments, "--schemes", reading::fault(&error, list)));
         Failure::usage(format!("--schemes: {error}")).at(place)
     })?;
     over_restarts(choices, options).map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// Why a key is refused; `None` if it is taken.
+/// Returns why a key is refused; `None` if it is accepted.
 pub(crate) fn refusal(name: &str) -> Option<&'static str> {
     let of = |name: &str| REFUSED.iter().find(|(refused, _)| *refused == name).map(|(_, why)| *why);
     of(name).or_else(|| of(key(name)?.needs?.other))
 }
 
-/// The habitats of a list; all without one.
+/// Returns the habitats in a list; all habitats if there is no list.
 fn chosen(list: Option<&str>, arguments: &[String]) -> Result<Vec<Habitat>, Failure> {
-    let is_there = |habitat: &Habitat| habitat.runs != Runs::Bpf || REFUSAL().is_none();
+    let is_there = |habitat: &Habitat| habitat.runs != Runs::Bpf || why_none_loads().is_none();
     let Some(list) = list else { return Ok(HABITATS.into_iter().filter(is_there).collect()) };
     let named = habitats(list).map_err(|found| {
         let names = || HABITATS.iter().map(|habitat| habitat.name);
@@ -146,24 +176,13 @@ fn chosen(list: Option<&str>, arguments: &[String]) -> Result<Vec<Habitat>, Fail
         let place = Place::value(arguments, "--habitats", &found);
         Failure::usage(format!("--habitats: unknown habitat `{found}`; {hint}")).at(place)
     })?;
-    if let Some((habitat, why)) = named.iter().find(|habitat| habitat.runs == Runs::Bpf).zip(REFUSAL()) {
+    if let Some((habitat, why)) = named.iter().find(|habitat| habitat.runs == Runs::Bpf).zip(why_none_loads())
+    {
         let place = Place::value(arguments, "--habitats", habitat.name);
         return Err(Failure::usage(format!("--habitats: {}: {why}", habitat.name)).at(place));
     }
     Ok(named)
 }
-
-/// How schemes are loaded into the kernel.
-#[cfg(all(feature = "kernel", target_os = "linux"))]
-const LOAD: Option<Load<'static>> = Some(&loading::load);
-#[cfg(not(all(feature = "kernel", target_os = "linux")))]
-const LOAD: Option<Load<'static>> = None;
-
-/// Why no scheme can be loaded into the kernel; `None` if that is not known before one is.
-#[cfg(all(feature = "kernel", target_os = "linux"))]
-const REFUSAL: fn() -> Option<String> = why_none_loads;
-#[cfg(not(all(feature = "kernel", target_os = "linux")))]
-const REFUSAL: fn() -> Option<String> = || Some(crate::kernel::MISSING.to_owned());
 
 fn failure(error: &CompareError, arguments: &[String]) -> Failure {
     let key = match error {
@@ -172,6 +191,7 @@ fn failure(error: &CompareError, arguments: &[String]) -> Failure {
         CompareError::Path(error) => error.key(),
         CompareError::Stack(_) => Some("schemes"),
         CompareError::End { .. } => return Failure::check(error),
+        CompareError::Simulator(RunError::Interrupted) => return Failure::interrupted(error),
         _ => None,
     };
     let Some(key) = key else { return Failure::usage(error) };

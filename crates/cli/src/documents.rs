@@ -1,4 +1,4 @@
-//! Completions and the manual pages, made from the command line itself.
+//! Shell completions and manual pages, generated from the definition of the command line.
 
 use std::fs;
 use std::io;
@@ -8,26 +8,27 @@ use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
+use firstflight_export::write_whole;
 use firstflight_measure::VERSION;
-use firstflight_report::write_whole;
 use firstflight_scenario::suggest::{COMMANDS, meant};
 
-use crate::args::{Cli, Man as Asked};
+use crate::args::Cli;
 use crate::examples::{self, PROGRAM};
-use crate::excerpt;
 use crate::failure::{Failure, Place};
+use crate::groups::{about, groups};
+use crate::options::Man as Asked;
 use crate::output;
 use crate::targets::check_folder;
 use crate::usage::CommandLine;
 
-/// The completions for `shell`.
+/// Returns the completions for `shell`.
 pub(crate) fn completions(shell: Shell, program: &str) -> Result<String, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), program, &mut text);
     String::from_utf8(text).map_err(Failure::write)
 }
 
-/// `firstflight man`: a page on standard output, or all pages in a folder.
+/// Prints a manual page, or writes all of them into a folder (`firstflight man`).
 pub(crate) fn manual(asked: &Asked, line: &CommandLine) -> Result<(), Failure> {
     let root = root(line.program());
     if let Some(folder) = &asked.dir {
@@ -37,10 +38,10 @@ pub(crate) fn manual(asked: &Asked, line: &CommandLine) -> Result<(), Failure> {
     for name in &asked.command {
         command = command.find_subcommand(name).ok_or_else(|| unknown(command, name, &line.shown))?;
     }
-    output::print(&page(command, &root).map_err(Failure::write)?)
+    output::print_bytes(page(command, &root).map_err(Failure::write)?.as_bytes())
 }
 
-/// The whole command, with the names of its pages: `firstflight-race`.
+/// Returns the whole command. Its subcommands have the names of their pages, such as `firstflight-race`.
 fn root(program: &str) -> Command {
     let mut root = Cli::command().display_name(program).bin_name(program).disable_help_subcommand(true);
     root.build();
@@ -70,11 +71,11 @@ fn write_all(root: &Command, folder: &Path, arguments: &[String]) -> Result<(), 
         write_whole(&folder.join(format!("{}.1", page_name(command))), text.as_bytes())
             .map_err(Failure::write)?;
     }
-    output::say(&format!("wrote {} pages into {}\n", commands.len(), excerpt::name(folder)));
+    output::say(&format!("wrote {} pages into {}", commands.len(), folder.display()));
     Ok(())
 }
 
-/// A command and all below it.
+/// Returns a command and all its subcommands that the help shows, at any depth.
 fn all(command: &Command) -> Vec<&Command> {
     std::iter::once(command).chain(command.get_subcommands().flat_map(all)).collect()
 }
@@ -83,7 +84,7 @@ fn page_name(command: &Command) -> &str {
     command.get_display_name().unwrap_or_else(|| command.get_name())
 }
 
-/// The manual page of a command.
+/// Returns the manual page of a command.
 fn page(command: &Command, root: &Command) -> Result<String, io::Error> {
     let program = page_name(root);
     let man = Man::new(command.clone()).source(format!("{program} {VERSION}")).manual("Firstflight");
@@ -93,12 +94,15 @@ fn page(command: &Command, root: &Command) -> Result<String, io::Error> {
     man.render_synopsis_section(&mut text)?;
     man.render_description_section(&mut text)?;
     man.render_options_section(&mut text)?;
-    if command.has_subcommands() {
+    let mut rest = Roff::new();
+    let is_root = page_name(command) == program;
+    if is_root {
+        add_groups(&mut rest, command);
+    } else if command.has_subcommands() {
         man.render_subcommands_section(&mut text)?;
     }
-    let mut rest = Roff::new();
     add_examples(&mut rest, command, root);
-    if page_name(command) == program {
+    if is_root {
         add_exit_status(&mut rest);
     }
     add_see_also(&mut rest, command, root);
@@ -106,9 +110,21 @@ fn page(command: &Command, root: &Command) -> Result<String, io::Error> {
     String::from_utf8(text).map_err(io::Error::other)
 }
 
+/// Adds the section of the subcommands, in their groups.
+fn add_groups(roff: &mut Roff, command: &Command) {
+    roff.control("SH", ["SUBCOMMANDS"]);
+    for (heading, group) in groups(command) {
+        roff.control("SS", [heading]);
+        for below in group {
+            let name = format!("{}(1)", page_name(below));
+            roff.control("TP", []).text([roman(name)]).text([roman(about(below))]);
+        }
+    }
+}
+
 fn add_examples(roff: &mut Roff, command: &Command, root: &Command) {
     let program = page_name(root);
-    // A page below another's has the name of both: `kernel run` has not the examples of `run`.
+    // The page of a subcommand has the names of both commands: `kernel run` does not show the examples of `run`.
     let name = match page_name(command).strip_prefix(program) {
         Some("") => PROGRAM,
         below => below.and_then(|below| below.strip_prefix('-')).unwrap_or_default(),
@@ -131,13 +147,16 @@ fn add_exit_status(roff: &mut Roff) {
         ("1", "A check failed."),
         ("2", "The command line or an input is wrong, or an output cannot be opened."),
         ("3", "Writing failed midway."),
-        ("130", "Interrupted. Finished rows are whole, and a message says what is missing."),
+        (
+            "130",
+            "Interrupted. Rows of finished runs are printed and marked, no file is written, and a message says what is missing.",
+        ),
     ] {
         roff.control("TP", []).text([bold(status)]).text([roman(means)]);
     }
 }
 
-/// The pages of the commands around: the one above, its commands, and those below.
+/// Lists the related pages: the parent command, the parent's other commands, and the subcommands.
 fn add_see_also(roff: &mut Roff, command: &Command, root: &Command) {
     let own = page_name(command);
     let is_around = |other: &&Command| {

@@ -1,5 +1,5 @@
-//! What the report and the figure need of a race's runs, taken as each run ends: its recording is large, and the next
-//! run is written in its room.
+//! The data of a race's runs for the plots of the report and the figure. It is taken from the recording when a run ends, because a
+//! recording is large and the next run overwrites it.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,9 +7,9 @@ use firstflight_measure::{Recording, SchemeResult};
 use firstflight_report::{BasePath, Drawn};
 use firstflight_scenario::Scenario;
 
-use crate::args::OutputOptions;
+use crate::options::OutputOptions;
 
-/// What is needed, and what there is of it so far.
+/// The outputs that need data for plots, and the data taken so far.
 pub(crate) struct Drawings {
     report: bool,
     figure: bool,
@@ -17,36 +17,37 @@ pub(crate) struct Drawings {
     taken: Mutex<Vec<Drawing>>,
 }
 
-/// What is kept of one run.
+/// The data kept of one run.
 pub(crate) struct Drawing {
     pub(crate) label: String,
     pub(crate) syn_at: u64,
     pub(crate) ended_at: u64,
-    /// The ideal sender's stream as it comes to the receiver, as steps.
+    /// The ideal sender's stream as it arrives at the receiver, as steps.
     pub(crate) ideal: Vec<(u64, u64)>,
-    /// For the report.
+    /// The data for the report's plots; `None` without a report.
     pub(crate) drawn: Option<Drawn>,
-    /// For the figure, whose panels share scales that all of its runs decide. There are few of them.
+    /// The recording for the figure; `None` without a figure. It is kept because the scales of a figure depend on all of its runs, which
+    /// are few.
     pub(crate) recording: Option<Recording>,
 }
 
-/// The path of the race, for the bandwidth-delay product.
+/// Returns the path of the race, for the bandwidth-delay product.
 pub(crate) fn base_path(scenario: &Scenario) -> BasePath {
     BasePath { base_rtt: scenario.rtt.nanos(), packet: scenario.packet() }
 }
 
 impl Drawings {
-    /// Takes what these outputs need.
+    /// Creates an empty collection for these outputs.
     pub(crate) fn new(to: &OutputOptions, path: BasePath) -> Self {
         Self { report: to.report.is_some(), figure: to.figure.is_some(), path, taken: Mutex::default() }
     }
 
-    /// Whether recordings are wanted at all.
+    /// Returns whether recordings are needed.
     pub(crate) fn are_wanted(&self) -> bool {
         self.report || self.figure
     }
 
-    /// Takes what is needed of a run that is over.
+    /// Takes the needed data of a run that has ended.
     pub(crate) fn take(&self, recording: &Recording) {
         let drawing = Drawing {
             label: recording.label.clone(),
@@ -59,7 +60,7 @@ impl Drawings {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner).push(drawing);
     }
 
-    /// Those of the results, in their order; a run that lost its row to an interrupt has none.
+    /// Returns the data for the plots of the results, in their order. A run whose row an interrupt left out has none.
     pub(crate) fn of(self, results: &[SchemeResult], seed: u64) -> Vec<Drawing> {
         let mut taken = self.taken.into_inner().unwrap_or_else(PoisonError::into_inner);
         let own = |result: &SchemeResult| {

@@ -1,17 +1,17 @@
-//! The examples of each command: in its whole help and on its manual page. Tests run them.
+//! The examples of each command, which its full help and its manual page show. Tests run them.
 
-/// A command line, and what it is for.
+/// A command line and its purpose.
 pub(crate) type Example = (&'static str, &'static str);
 
 /// The program's name in the examples.
 pub(crate) const PROGRAM: &str = "firstflight";
 
-/// The examples of a command, which `firstflight`, `race` or `model quick-start` names.
+/// Returns the examples of a command, which is given as `firstflight`, `race` or `model quick-start`.
 pub(crate) fn of(command: &str) -> &'static [Example] {
     EXAMPLES.iter().find(|(name, _)| *name == command).map_or(&[], |(_, examples)| examples)
 }
 
-/// Each command's examples. One stands behind those that write what it reads.
+/// The examples of each command. An example comes after the examples that write the files it reads.
 pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
     (
         PROGRAM,
@@ -40,7 +40,7 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
             ),
             (
                 "firstflight race --rate 20mbit --cross tcp:2 --queue fq-codel:1000p",
-                "Beside two bulk flows, through a managed queue.",
+                "With two bulk flows, through a managed queue.",
             ),
             (
                 "firstflight race --rate 2mbit --size 24kB --rounds 3 --restart all",
@@ -163,23 +163,25 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     (
         "serve",
-        &[(
-            "firstflight serve . --schemes hystart++,paced",
-            "The files of this folder, by one start-up on port 4433 and another on 4434.",
-        )],
+        &[
+            (
+                "firstflight serve . --schemes hystart++,paced",
+                "The files of this folder, by one start-up on port 4433 and another on 4434.",
+            ),
+            ("firstflight serve . --uploads --force", "Files into this folder, over those that are there."),
+        ],
     ),
     (
         "get",
         &[("firstflight get 127.0.0.1:4433/file --output here", "A file from `serve`, compared by SHA-256.")],
     ),
     (
-        "send",
+        "put",
         &[(
-            "firstflight send file 127.0.0.1:4433 --schemes slow-start,hystart++ --json",
-            "A file to `receive` by two start-ups, with a row for each.",
+            "firstflight put file 127.0.0.1:4433 --schemes slow-start,hystart++ --json",
+            "A file to `serve --uploads` by two start-ups, with a row for each.",
         )],
     ),
-    ("receive", &[("firstflight receive . --force", "Files into this folder, over those that are there.")]),
     (
         "probe",
         &[
@@ -217,11 +219,11 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             (
                 "firstflight compare --rate 20mbit --rtt 40ms --schemes slow-start,paced",
-                "Two schemes simulated, on sockets and beside the kernel's.",
+                "Two schemes simulated, on sockets, and in this kernel's TCP.",
             ),
             (
                 "firstflight compare --rtt 40ms --schemes hystart++ --runs 5 --csv",
-                "Medians of five runs, with the least and the greatest, as CSV.",
+                "Medians of five runs, with the minimum and the maximum, as CSV.",
             ),
             (
                 "firstflight compare --rtt 40ms --habitats sim-rfc,sim-linux",

@@ -1,22 +1,22 @@
-//! Text of users and files as it is shown: on one line, without what controls a terminal, and not without end.
+//! Shows text of users and files on one line, of limited length, and without terminal control characters.
 
 use std::path::Path;
 
-pub(crate) use firstflight_scenario::quantity::in_a_line;
+use firstflight_trace::in_a_line;
 
-/// The most characters of a line that are shown around a fault.
+/// The maximum number of characters of a faulty line that are shown.
 const LONGEST_EXCERPT: usize = 200;
-/// The fewest, on however narrow a terminal.
+/// The minimum number of characters of a faulty line that are shown, however narrow the terminal is.
 const SHORTEST_EXCERPT: usize = 40;
-/// The most characters of a message.
+/// The maximum number of characters of a message.
 const LONGEST_MESSAGE: usize = 4_000;
 
-/// The name of a file as it is shown.
+/// Returns the name of a file for messages.
 pub(crate) fn name(path: &Path) -> String {
     in_a_line(&path.display().to_string())
 }
 
-/// A message in a line; of one that quotes a great deal, the beginning and the end.
+/// Returns a message as one line. The middle of a long message is left out.
 pub(crate) fn message(text: &str) -> String {
     let shown = in_a_line(text);
     let length = shown.chars().count();
@@ -29,18 +29,18 @@ pub(crate) fn message(text: &str) -> String {
     format!("{begins} … {ends}")
 }
 
-/// What is shown of a line with a fault, and in it the characters before the fault and those of it. `room` is how many
-/// columns there are, if that is known.
+/// Returns an excerpt of a line with a fault, the width of the text before the fault in the excerpt, and the width of the fault. Widths are
+/// in characters. `room` is the number of terminal columns, if it is known.
 pub(crate) fn around(line: &str, column: usize, width: usize, room: Option<usize>) -> (String, usize, usize) {
     let length = line.chars().count();
     let most = room.map_or(LONGEST_EXCERPT, |room| room.clamp(SHORTEST_EXCERPT, LONGEST_EXCERPT));
-    // An ellipsis at each end takes a column. Two fifths are before the fault, if there is more behind it.
+    // An ellipsis takes a column at each end. Two fifths of the excerpt are before the fault, if there is enough text after it.
     let (most, before) = if length <= most { (most, 0) } else { (most - 2, most * 2 / 5) };
-    // Near the end of the line the rest of the room is before the fault.
+    // If the fault is near the end of the line, more of the excerpt is before it.
     let from = column.saturating_sub(before).min(length.saturating_sub(most));
     let to = length.min(from + most);
     let part = |from: usize, to: usize| -> String {
-        // A tab is as wide as a caret's space.
+        // A tab is shown as one space, so that the caret stays aligned.
         let part: String = line.chars().skip(from).take(to.saturating_sub(from)).collect();
         in_a_line(&part.replace('\t', " "))
     };
@@ -49,7 +49,7 @@ pub(crate) fn around(line: &str, column: usize, width: usize, room: Option<usize
     let behind = part(column + width, to);
     let mark = |is_cut: bool| if is_cut { "…" } else { "" };
     let (begins, ends) = (mark(from > 0), mark(to < length));
-    // Where the line has ended there is only the caret.
+    // A fault beyond the end of the line is marked by a caret only.
     let beyond = column.saturating_sub(length);
     let columns = begins.chars().count() + before.chars().count() + beyond;
     (format!("{begins}{before}{fault}{behind}{ends}"), columns, fault.chars().count())
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_line_only_what_is_around_the_fault_is_shown() {
+    fn excerpt_of_a_long_line_shows_only_the_text_around_the_fault() {
         let line = format!("{}here{}", "a".repeat(300_000), "b".repeat(300_000));
         let (shown, column, width) = around(&line, 300_000, 4, None);
         assert_eq!(shown, format!("…{}here{}…", "a".repeat(80), "b".repeat(114)));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn on_a_narrow_terminal_a_line_is_as_wide_as_the_terminal_with_the_fault_in_it() {
+    fn excerpt_fills_a_narrow_terminal_and_includes_the_fault() {
         let line = format!("{}here{}", "a".repeat(90), "b".repeat(90));
         let (shown, column, width) = around(&line, 90, 4, Some(76));
         assert_eq!((shown.chars().count(), width), (76, 4));
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_controls_a_terminal_is_escaped_and_the_caret_moves_with_it() {
+    fn control_characters_are_escaped_and_the_caret_moves_accordingly() {
         let (shown, column, width) = around("a\u{1b}[2Jb\nc", 5, 3, None);
         assert_eq!((shown.as_str(), column, width), ("a\\u{1b}[2Jb\\nc", 10, 4));
         assert_eq!(message("a\u{7}b\rc"), "a\\u{7}b\\rc");

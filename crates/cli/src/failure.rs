@@ -1,15 +1,16 @@
-//! How the command fails: one line of what and where, a caret under the place, and an exit code.
+//! Failures of the command. A failure has one line with the fault and its place, a caret under the place, and an exit code.
 
 use std::fmt;
 
+use firstflight_lab::RunError;
 use firstflight_report::prose;
 
 use crate::excerpt;
 
-/// The exit codes other than 0.
+/// The exit codes of failures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Code {
-    /// What was to be checked does not hold.
+    /// A claim or condition that was to be checked does not hold.
     Check = 1,
     /// The command line or an input is wrong, or an output cannot be opened.
     Usage = 2,
@@ -19,7 +20,7 @@ pub(crate) enum Code {
     Interrupted = 130,
 }
 
-/// Why the command stops.
+/// The reason why the command stops.
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: Code,
@@ -27,51 +28,60 @@ pub(crate) struct Failure {
     place: Option<Place>,
 }
 
-/// Where in the input the fault is: one line of it, and the columns to point at.
+/// The place of a fault in the input: one line, and the columns to mark.
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// File, line and column; empty for the command line.
+    /// The file, the line number and the column; empty for the command line.
     pub(crate) name: String,
-    /// The line itself.
+    /// The text of the line.
     pub(crate) line: String,
-    /// Characters before the fault.
+    /// The number of characters before the fault.
     pub(crate) column: usize,
-    /// Characters of the fault.
+    /// The number of characters of the fault.
     pub(crate) width: usize,
 }
 
 impl Failure {
-    /// A wrong command line or input.
+    /// Returns the failure for a wrong command line or input.
     pub(crate) fn usage(message: impl fmt::Display) -> Self {
         Self::new(Code::Usage, message)
     }
 
-    /// A check that failed.
+    /// Returns the failure for a check that found a fault.
     pub(crate) fn check(message: impl fmt::Display) -> Self {
         Self::new(Code::Check, message)
     }
 
-    /// Writing that failed midway.
+    /// Returns the failure for an output that failed midway.
     pub(crate) fn write(message: impl fmt::Display) -> Self {
         Self::new(Code::Write, message)
     }
 
-    /// The user's interrupt.
+    /// Returns the failure for the user's interrupt.
     pub(crate) fn interrupted(message: impl fmt::Display) -> Self {
         Self::new(Code::Interrupted, message)
+    }
+
+    /// Returns the failure of a run: a write failure if a log could not be written, or else a fault in the input.
+    pub(crate) fn run(error: RunError) -> Self {
+        match error {
+            RunError::Tap(_) => Self::write(error),
+            RunError::Interrupted => Self::interrupted(error),
+            _ => Self::usage(error),
+        }
     }
 
     fn new(code: Code, message: impl fmt::Display) -> Self {
         Self { code, message: one_line(&message.to_string()), place: None }
     }
 
-    /// Points at the fault.
+    /// Adds the place of the fault, if it is known.
     pub(crate) fn at(mut self, place: Option<Place>) -> Self {
         self.place = place;
         self
     }
 
-    /// The failure as it is said on a terminal of this width: its line broken between words, and of the place what fits.
+    /// Formats the failure for a terminal of this width: the message wrapped between words, and the part of the place that fits.
     pub(crate) fn shown(&self, width: Option<usize>) -> String {
         let mut out = prose::fold(&format!("error: {}\n", self.message), width, 2);
         let Some(place) = &self.place else { return out };
@@ -83,32 +93,32 @@ impl Failure {
         out + &format!("{MARGIN}{line}\n{MARGIN}{}{}\n", " ".repeat(column), "^".repeat(width.max(1)))
     }
 
-    /// What the process ends with.
+    /// Returns the exit code of the process.
     pub(crate) fn code(&self) -> Code {
         self.code
     }
 }
 
-/// `error: message`, and the place if it is known.
+/// Shows `error: message`, and the place if it is known.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.shown(None))
     }
 }
 
-/// What stands before the line with the fault.
+/// The margin before the line with the fault.
 const MARGIN: &str = "  | ";
 
 impl Place {
-    /// The first argument that is `needle`, or contains it, as a place on the command line.
+    /// Finds the first argument that is `needle`, or contains it, as a place on the command line.
     pub(crate) fn argument(arguments: &[String], needle: &str) -> Option<Self> {
         let exact = arguments.iter().position(|argument| argument == needle);
         let index = exact.or_else(|| arguments.iter().position(|argument| argument.contains(needle)))?;
         Self::in_argument(arguments, index, needle)
     }
 
-    /// The value of `option`, or `part` of it; the option itself if there is no such part. Of an option that is given several
-    /// times, the first value that has the part.
+    /// Returns the place of the value of `option`, or of `part` of it. If there is no such part, returns the place of the option. If the
+    /// option is given several times, the first value that has the part is used.
     pub(crate) fn value(arguments: &[String], option: &str, part: &str) -> Option<Self> {
         let with_value = format!("{option}=");
         let given = || {
@@ -122,7 +132,8 @@ impl Place {
             .or_else(|| Self::in_argument(arguments, first, option))
     }
 
-    /// Of an option whose values are lists with `;`, the `number`-th entry of all of them, from one; or `part` of it, if it has that.
+    /// Returns the place of the `number`-th entry of an option, or of `part` in that entry, if the entry has it. Entries are separated by
+    /// `;`, and are counted from one over all values of the option.
     pub(crate) fn entry(arguments: &[String], option: &str, number: usize, part: &str) -> Option<Self> {
         let with_value = format!("{option}=");
         let value = |(index, argument): (usize, &String)| {
@@ -147,7 +158,7 @@ impl Place {
         Some(Self::within(arguments, index, from, shown.chars().count()))
     }
 
-    /// What stands in an argument from a byte on, so many characters.
+    /// Returns the place of `width` characters of an argument, which start at a byte offset.
     fn within(arguments: &[String], index: usize, from: usize, width: usize) -> Self {
         let before: usize = arguments[..index].iter().map(|argument| argument.chars().count() + 1).sum();
         Self {
@@ -160,12 +171,12 @@ impl Place {
 
     fn in_argument(arguments: &[String], index: usize, part: &str) -> Option<Self> {
         let argument = arguments.get(index)?;
-        // What stands last is the fault: `--queue=queue`.
+        // The last occurrence of the part is the fault, as in `--queue=queue`.
         let inside = if part.is_empty() { None } else { argument.rfind(part) }?;
         Some(Self::within(arguments, index, inside, part.chars().count()))
     }
 
-    /// The bytes `from..to` of `text`, the contents of the file `name`.
+    /// Returns the place of the bytes `from..to` of `text`, the contents of the file `name`.
     pub(crate) fn text(name: &str, text: &str, from: usize, to: usize) -> Option<Self> {
         let before = text.get(..from)?;
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -177,7 +188,7 @@ impl Place {
         Some(Self { name: format!("{name}:{number}:{}", column + 1), line: line.to_owned(), column, width })
     }
 
-    /// The line of the TOML `text`, the contents of the file `name`, that sets `key`.
+    /// Returns the place of the line that sets `key` in the TOML `text`, the contents of the file `name`.
     pub(crate) fn key(name: &str, text: &str, key: &str) -> Option<Self> {
         let mut from = 0;
         for line in text.split_inclusive('\n') {
@@ -192,7 +203,7 @@ impl Place {
     }
 }
 
-/// Joins the lines of a text, so that an error is one line whatever text it quotes.
+/// Joins the lines of a text, so that an error is one line even if it quotes several.
 fn one_line(text: &str) -> String {
     excerpt::message(
         &text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" "),
@@ -214,14 +225,14 @@ mod tests {
     }
 
     #[test]
-    fn of_an_option_given_twice_the_value_at_fault_is_pointed_at() {
+    fn a_repeated_option_is_marked_at_the_value_at_fault() {
         let arguments = ["race", "--flow", "size=1kB", "--flow", "end=x"].map(str::to_owned);
         let under = |part| Place::value(&arguments, "--flow", part).map(|place| place.column);
         assert_eq!((under("1kB"), under("x"), under("none of them")), (Some(17), Some(32), Some(5)));
     }
 
     #[test]
-    fn the_entry_of_a_list_is_counted_over_all_values_of_its_option() {
+    fn list_entries_are_counted_over_all_values_of_their_option() {
         let arguments = ["race", "--flow", "a=1;b=1", "--flow=b=1,c"].map(str::to_owned);
         let under = |number, part| {
             Place::entry(&arguments, "--flow", number, part).map(|place| (place.column, place.width))
@@ -266,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_controls_a_terminal_is_shown_by_its_escape_wherever_it_stands() {
+    fn control_characters_are_escaped_in_arguments_file_names_and_lines() {
         let arguments = ["firstflight", "race", "--rate=\u{1b}]0;x\u{7}"].map(str::to_owned);
         let failure = Failure::usage("no").at(Place::value(&arguments, "--rate", "\u{1b}]0;x\u{7}"));
         let caret = " ".repeat(24) + &"^".repeat(15);

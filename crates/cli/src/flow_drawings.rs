@@ -1,23 +1,24 @@
-//! `--figure` and `--report` with flows: a panel for each flow of a script, or for a flow of each scheme of a population.
+//! `--figure` and `--report` with flows: a panel for each flow of a script, or for one flow of each scheme of a population.
 
 use std::sync::{Mutex, PoisonError};
 
+use firstflight_export::Record;
 use firstflight_lab::PopulationFlow;
 use firstflight_measure::{Recording, VERSION};
 use firstflight_report::svg::figure::{self, Frame};
-use firstflight_report::{BasePath, Drawn, FlowOf, Record, Report, Subject, html};
+use firstflight_report::{BasePath, Drawn, FlowOf, Report, Subject, html};
 use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
 
-use crate::args::OutputOptions;
 use crate::drawings::base_path;
 use crate::failure::Failure;
+use crate::options::OutputOptions;
 use crate::output;
 use crate::results::write;
 
-/// The most flows that a report draws.
-const MOST_PANELS: usize = 24;
+/// The maximum number of flows that a report draws.
+const MAX_PANELS: usize = 24;
 
-/// What the figure and the report need of the flows that are drawn, taken as each run ends.
+/// The data of flows for the plots of the figure and the report. It is taken when a run ends.
 pub(crate) struct FlowDrawings {
     report: bool,
     figure: bool,
@@ -25,24 +26,24 @@ pub(crate) struct FlowDrawings {
     taken: Mutex<Vec<Taken>>,
 }
 
-/// What is kept of a flow.
+/// The data kept of one flow.
 struct Taken {
-    /// The place of its group, and its number.
+    /// The index of the flow's group, and the flow's number.
     place: (usize, u32),
-    /// For the report.
+    /// The data for the report's plots; `None` without a report.
     drawn: Option<Drawn>,
-    /// For the figure.
+    /// The recording for the figure; `None` without a figure.
     recording: Option<Recording>,
 }
 
 impl FlowDrawings {
-    /// Takes what these outputs need.
+    /// Creates an empty collection for these outputs.
     pub(crate) fn new(to: &OutputOptions, scenario: &Scenario) -> Self {
         let (report, figure) = (to.report.is_some(), to.figure.is_some());
         Self { report, figure, path: base_path(scenario), taken: Mutex::default() }
     }
 
-    /// Whether recordings are wanted at all.
+    /// Returns whether recordings are needed.
     pub(crate) const fn are_wanted(&self) -> bool {
         self.report || self.figure
     }
@@ -64,10 +65,10 @@ impl FlowDrawings {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner).push(taken);
     }
 
-    /// Writes the figure and the report: the flows in the order of their groups and arrivals.
+    /// Writes the figure and the report. The flows are in the order of their groups, and then of their arrivals.
     ///
     /// # Errors
-    /// More flows than a figure has, a file that cannot be written.
+    /// Fails if there are more flows than a figure can have, or if a file cannot be written.
     pub(crate) fn write(
         self,
         (scenario, choices): (&Scenario, &[SchemeChoice]),
@@ -82,7 +83,7 @@ impl FlowDrawings {
         let mut drawn: Vec<Drawn> = drawn.into_iter().flatten().collect();
         let recordings: Vec<Recording> = recordings.into_iter().flatten().collect();
         let flows = drawn.len();
-        drawn.truncate(MOST_PANELS);
+        drawn.truncate(MAX_PANELS);
         let report = Report {
             subject: Subject::Race,
             title: scenario.describe(),
@@ -105,8 +106,8 @@ impl FlowDrawings {
         }
         if let Some(path) = &to.report {
             write(path, html::render(&report).map_err(Failure::write)?.as_bytes())?;
-            if flows > MOST_PANELS {
-                output::note(&[format!("--report: it draws the first {MOST_PANELS} of {flows} flows")]);
+            if flows > MAX_PANELS {
+                output::note(&[format!("--report: it draws the first {MAX_PANELS} of {flows} flows")]);
             }
         }
         Ok(())

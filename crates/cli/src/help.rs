@@ -1,12 +1,13 @@
-//! The help of each command: a short one that fits a screen (`-h`), and the whole with examples (`--help`).
+//! The help of each command: a short one that fits a screen (`-h`), and the full one with examples (`--help`).
 
 use clap::{Arg, Command};
 use firstflight_scenario::keys::{Key, key};
 
 use crate::examples::{self, PROGRAM};
+use crate::groups::grouped;
 use crate::keys::SCHEMES;
 
-/// Arguments of the short help that are no keys, with their lines there.
+/// Arguments other than keys, each with its line in the short help of the commands that have it.
 const BRIEF: [(&str, &str); 19] = [
     ("scenario", "A file, as in scenarios/; options take its place"),
     (SCHEMES, "all, or NAME[:k=v…],…; -NAME takes one away [all]"),
@@ -19,7 +20,7 @@ const BRIEF: [(&str, &str); 19] = [
     ("summary", "Print only the summary over all senders"),
     ("as_race", "Print the race over the path that each sender saw"),
     ("seen_at", "The captures' place: sender, receiver or address"),
-    ("separate", "Take no files for pieces of one capture"),
+    ("separate", "Treat each file as a separate capture"),
     ("all", "Show short and small senders too"),
     ("shell", "A shell at host A instead of commands"),
     ("habitats", "Some of sim-rfc, live-rfc, sim-linux, live-linux, kernel, kernel-bpf"),
@@ -29,32 +30,28 @@ const BRIEF: [(&str, &str); 19] = [
     ("name", "The name to register [the scheme's own]"),
 ];
 
-/// Lines of the short help of one command alone: the command, the argument, the line.
-const OWN: [(&str, &str, &str); 46] = [
+/// The lines of the short help of one command, each as (command, argument, line).
+const OWN: [(&str, &str, &str); 42] = [
     ("serve", "folder", "The folder"),
+    ("serve", "uploads", "Take files from `put`, instead of sending files"),
+    ("serve", "force", "With --uploads: replace files that are there"),
     ("serve", "schemes", "Schemes, a port each [hystart++:avoidance=cubic]"),
     ("serve", "bind", "The address to listen at"),
     ("serve", "port", "The first UDP port"),
-    ("serve", "timeout", "How long a silent peer is waited for"),
+    ("serve", "timeout", "How long to wait for a silent peer"),
     ("serve", "pcap", "Write a capture of each connection"),
     ("get", "from", "The server and the path below its folder"),
     ("get", "output", "The file to write [the path's last name]"),
     ("get", "force", "Replace the file if there is one"),
-    ("get", "timeout", "How long a silent peer is waited for"),
+    ("get", "timeout", "How long to wait for a silent peer"),
     ("get", "pcap", "Write a capture of the connection"),
-    ("send", "file", "The file to send"),
-    ("send", "to", "The receiver, and the path there [the file's name]"),
-    ("send", "schemes", "Schemes, a copy each [hystart++:avoidance=cubic]"),
-    ("send", "timeout", "How long a silent peer is waited for"),
-    ("send", "pcap", "Write a capture of each connection"),
-    ("receive", "folder", "The folder"),
-    ("receive", "force", "Replace files that are there"),
-    ("receive", "bind", "The address to listen at"),
-    ("receive", "port", "The UDP port"),
-    ("receive", "timeout", "How long a silent peer is waited for"),
-    ("receive", "pcap", "Write a capture of each connection"),
+    ("put", "file", "The file to send"),
+    ("put", "to", "The server, and the path there [the file's name]"),
+    ("put", "schemes", "Schemes, a copy each [hystart++:avoidance=cubic]"),
+    ("put", "timeout", "How long to wait for a silent peer"),
+    ("put", "pcap", "Write a capture of each connection"),
     ("probe", "peer", "A real path: where `reflect` or `serve` listens"),
-    ("probe", "by", "Who tells of arrivals: any, reflector or acks [any]"),
+    ("probe", "by", "Who reports arrivals: any, reflector or acks [any]"),
     ("probe", "timeout", "How long the peer may take to answer [5s]"),
     ("probe", "probe", "bracket, paper, program or gap:TIME [bracket]"),
     ("probe", "each_train", "Print every train's row instead"),
@@ -79,16 +76,16 @@ const OWN: [(&str, &str, &str); 46] = [
     ("watch", "loopback", "Connections of this machine with itself too"),
 ];
 
-/// Commands with so many options that their short help has only the most used.
-const LONG: [&str; 11] =
-    ["race", "run", "probe", "inspect", "emulate", "compare", "serve", "get", "send", "receive", "watch"];
+/// Commands that have too many options for their short help, which lists only the options that are used often.
+const LONG: [&str; 10] =
+    ["race", "run", "probe", "inspect", "emulate", "compare", "serve", "get", "put", "watch"];
 
 const EXIT_STATUS: &str = "Exit status: 0 done; 1 a check failed; 2 usage or input, outputs that cannot be opened \
     included; 3 writing failed midway; 130 interrupted.";
 
-/// The command whose help is short.
+/// Returns the command with its short help.
 pub(crate) fn short(command: Command, program: &str) -> Command {
-    let command = command.after_help(format!(
+    let command = grouped(command, true).after_help(format!(
         "Help of a command: {program} race -h, or {program} race --help with all options and examples"
     ));
     command.mut_subcommands(|command| {
@@ -104,7 +101,7 @@ pub(crate) fn short(command: Command, program: &str) -> Command {
     })
 }
 
-/// A command below another, such as `kernel run`, which has the options of `emulate`.
+/// Returns the command of a subcommand with its short help, for example of `kernel run`, which has the options of `emulate`.
 fn below_short(above: &str, command: Command, program: &str) -> Command {
     if above != "kernel" || command.get_name() != "run" {
         return command;
@@ -114,12 +111,12 @@ fn below_short(above: &str, command: Command, program: &str) -> Command {
     command.after_help(text)
 }
 
-/// The text behind what the command has to say below its options.
+/// Returns the notes that a command shows below its options, with `text` appended.
 fn noted(command: &Command, text: &str) -> String {
     command.get_after_help().map_or_else(|| text.to_owned(), |note| format!("{note}\n\n{text}"))
 }
 
-/// The line of an option in the short help, or none.
+/// Returns the option with its line of the short help. An option without a line is hidden.
 fn shorten(command: &str, option: Arg) -> Arg {
     let name = option.get_id().as_str();
     let own = OWN.iter().find(|(of, brief, _)| *of == command && *brief == name).map(|(.., line)| *line);
@@ -130,17 +127,17 @@ fn shorten(command: &str, option: Arg) -> Arg {
     }
 }
 
-/// The command whose help is whole.
+/// Returns the command with its full help.
 pub(crate) fn whole(command: Command, program: &str) -> Command {
     let own = format!("{}\n{EXIT_STATUS}", shown(PROGRAM, program));
-    let command = command.after_help(own);
+    let command = grouped(command, false).after_help(own);
     command.mut_subcommands(|command| {
         let text = noted(&command, &shown(command.get_name(), program));
         command.after_help(text)
     })
 }
 
-/// The examples of a command, as a section of its help.
+/// Formats the examples of a command as a section of its help.
 fn shown(command: &str, program: &str) -> String {
     let each =
         |(line, says): &examples::Example| format!("  {says}\n    {}\n", line.replacen(PROGRAM, program, 1));

@@ -1,7 +1,8 @@
-//! `firstflight inspect`: how the connections of captures started.
+//! `firstflight inspect`: reports how the connections of captures started.
 
 mod as_race;
 mod filter;
+mod options;
 mod shown;
 mod telling;
 
@@ -12,58 +13,60 @@ use std::path::Path;
 use firstflight_inspect::{Continuation, Inspected, Inspector, Options, SeenAt, Tally};
 use firstflight_report::Rows;
 
-use crate::args::Inspect;
 use crate::captures::{self, Early};
 use crate::failure::Failure;
 use crate::output;
 use crate::targets::{Input, check_file, is_same};
 
+pub(crate) use options::Inspect;
 pub(crate) use telling::Telling;
 
-/// What is counted of one capture.
+/// Counts over the senders of one capture.
 #[derive(Default)]
 struct Counts {
     connections: u64,
     duplicates: u64,
-    /// Senders whose copies nothing tells from what they sent again.
+    /// The number of senders whose duplicated packets cannot be distinguished from retransmissions.
     doubtful: u64,
-    /// Whether a connection has the address at which the capture is said to be taken.
+    /// Whether a connection has the address given by `--seen-at`.
     has_address: bool,
 }
 
 impl Counts {
-    /// The senders of one connection.
+    /// Adds the senders of one connection.
     fn take(&mut self, senders: &[Inspected], address: Option<IpAddr>) {
         self.connections += 1;
         self.duplicates += senders.iter().map(|one| one.found.duplicates).sum::<u64>();
-        self.doubtful += senders.iter().filter(|one| one.found.bytes_sent.is_none()).count() as u64;
+        let is_doubtful =
+            |one: &&Inspected| one.found.undefined.get("bytes_sent").is_some_and(|why| why.contains("twice"));
+        self.doubtful += senders.iter().filter(is_doubtful).count() as u64;
         let ends = senders.first().map(|one| [&one.found.from, &one.found.to]);
         let is_it = |end: &String| end.parse::<SocketAddr>().ok().map(|end| end.ip()) == address;
         self.has_address |= address.is_some() && ends.is_some_and(|ends| ends.into_iter().any(is_it));
     }
 }
 
-/// Reads the captures and says what was asked for.
+/// Reads the captures and writes the requested outputs (`firstflight inspect`).
 pub(crate) fn inspect(options: &Inspect, arguments: &[String]) -> Result<(), Failure> {
     let style = options.table.style(Rows::Captures, &[], arguments)?;
     check(options, arguments)?;
     let mut telling = Telling::new(options)?;
-    let mut told = Vec::new();
+    let mut overview = Vec::new();
     let mut has_tcp = false;
     let mut paths = captures::in_order(&options.captures)?.into_iter().peekable();
     while let Some(path) = paths.next() {
         let (line, tally) = read(path, &mut paths, options, &mut telling)?;
-        told.push(line);
+        overview.push(line);
         has_tcp |= tally.tcp > 0;
     }
-    let told = told.join("\n") + "\n";
+    let overview = overview.join("\n") + "\n";
     if has_tcp {
-        return telling.end(&told, &style, arguments);
+        return telling.end(&overview, &style, arguments);
     }
-    Err(Failure::check(format!("no TCP is in the captures, so there is nothing to inspect: {told}")))
+    Err(Failure::check(format!("no TCP is in the captures, so there is nothing to inspect: {overview}")))
 }
 
-/// Writes the page of a capture, and prints nothing of it.
+/// Writes the page of a capture, without printing anything about it.
 pub(crate) fn page(capture: &Path, path: &Path, arguments: &[String]) -> Result<(), Failure> {
     let options = Inspect {
         captures: vec![capture.to_path_buf()],
@@ -72,11 +75,11 @@ pub(crate) fn page(capture: &Path, path: &Path, arguments: &[String]) -> Result<
         ..Inspect::default()
     };
     let mut telling = Telling::new(&options)?;
-    let (told, _) = read(capture, &mut std::iter::empty().peekable(), &options, &mut telling)?;
-    telling.page(&(told + "\n"), arguments)
+    let (overview, _) = read(capture, &mut std::iter::empty().peekable(), &options, &mut telling)?;
+    telling.page(&(overview + "\n"), arguments)
 }
 
-/// Tests that what is asked for can be written, and that nothing that is read would be overwritten.
+/// Tests that the requested outputs can be written, and that they overwrite none of the inputs.
 fn check(options: &Inspect, arguments: &[String]) -> Result<(), Failure> {
     let captures = options.captures.iter().filter(|path| !captures::is_stdin(path));
     let inputs: Vec<_> = captures.map(|path| Input { what: "capture", path }).collect();
@@ -97,8 +100,8 @@ fn check(options: &Inspect, arguments: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads the capture that begins with this file, and the files next in `paths` that are pieces of the same: its senders are told
-/// of, and what was read and left out comes back as a line.
+/// Reads the capture that starts with this file, with the next files in `paths` that are pieces of it. Passes its senders to `telling`.
+/// Returns a line of text about what was read and left out.
 fn read<'a>(
     path: &Path,
     paths: &mut Peekable<impl Iterator<Item = &'a Path>>,
@@ -108,7 +111,7 @@ fn read<'a>(
     let name = path.display().to_string();
     let seen_at = options.seen_at;
     let mut inspector = Inspector::new(&Options { drawn: shown::drawn(options), seen_at });
-    let shown = read_pieces(&mut inspector, path, paths, options)?;
+    let (shown, ends_early) = read_pieces(&mut inspector, path, paths, options)?;
     let mut counts = Counts::default();
     let address = match seen_at {
         Some(SeenAt::Host(address)) => Some(address),
@@ -123,14 +126,14 @@ fn read<'a>(
     telling.check()?;
     if let Some(address) = address.filter(|_| !counts.has_address) {
         output::say(&format!(
-            "warning: {shown}: no connection has the address {address} of --seen-at, so handshakes tell where it was taken\n"
+            "warning: {shown}: no connection has the address {address} of --seen-at, so handshakes show where it was taken\n"
         ));
     }
     if tally.without_options > 0 {
         output::say(&format!(
             "warning: {shown}: {} packets lack options that the capture cut off: without selective acknowledgements, what \
-             is in flight, what was delivered and which losses were heeded may be told wrong; without the SYNs' window scale, \
-             nothing is said of the receiver's window\n",
+             is in flight, what was delivered and which losses reduced the window may be wrong; without the SYNs' window \
+             scale, the receiver's window is unknown\n",
             tally.without_options
         ));
     }
@@ -145,27 +148,36 @@ fn read<'a>(
             times.farthest_back / 1_000_000 % 1000
         ));
     }
+    if times.displaced > 0 {
+        output::say(&format!(
+            "warning: {shown}: {} packets are out of order by more than a second, or 32,768 packets, and were not sorted: of their connections \
+             only names and sums are reported\n",
+            times.displaced
+        ));
+    }
     let doubtful = counts.doubtful;
     if doubtful > 0 {
         output::say(&format!(
-            "warning: {shown}: packets of {doubtful} sender{} pass twice, and nothing in them tells copies from what was sent \
-             again: `undefined` has the evidence\n",
+            "warning: {shown}: packets of {doubtful} sender{} pass twice, and nothing in them distinguishes copies from \
+             retransmissions: `undefined` has the evidence\n",
             if doubtful == 1 { "" } else { "s" }
         ));
     }
-    let told = format!("{shown}: {}", tell(&tally, &others, counts.connections, counts.duplicates));
-    Ok((told, tally))
+    let early = if ends_early { "; the file ends early" } else { "" };
+    let overview =
+        format!("{shown}: {}{early}", tell(&tally, &others, counts.connections, counts.duplicates));
+    Ok((overview, tally))
 }
 
-/// Reads the pieces of one capture; gives what they are called.
+/// Reads the pieces of one capture. Returns their name for messages, and whether one of them ends early.
 fn read_pieces<'a>(
     inspector: &mut Inspector,
     first: &Path,
     paths: &mut Peekable<impl Iterator<Item = &'a Path>>,
     options: &Inspect,
-) -> Result<String, Failure> {
+) -> Result<(String, bool), Failure> {
     let mut last = first;
-    let mut pieces = 1;
+    let (mut pieces, mut ends_early) = (1, false);
     let mut continuation = None;
     let mut next = Some(first);
     while let Some(path) = next {
@@ -179,7 +191,9 @@ fn read_pieces<'a>(
                 apart / 1_000_000 % 1000
             ));
         }
-        match captures::read(inspector, path)? {
+        let early = captures::read(inspector, path)?;
+        ends_early |= early.is_some();
+        match early {
             Some(Early::Cut(cut)) => output::say(&format!(
                 "warning: {shown}: byte {}: the file ends after {} of {} bytes of a packet; what came before is used\n",
                 cut.at, cut.found, cut.needed
@@ -192,31 +206,32 @@ fn read_pieces<'a>(
         }
         last = path;
         continuation = match paths.peek() {
-            Some(path) if !options.separate => captures::continues(inspector, path),
+            Some(path) if !options.separate => captures::continues(inspector, path)?,
             _ => None,
         };
         next = if continuation.is_some() { paths.next() } else { None };
         pieces += u64::from(next.is_some());
     }
     let shown = captures::shown(first);
-    Ok(if pieces == 1 {
+    let shown = if pieces == 1 {
         shown
     } else {
         format!("{shown} to {}, {pieces} pieces of one capture", captures::shown(last))
-    })
+    };
+    Ok((shown, ends_early))
 }
 
-/// What was read and what was left out.
+/// Describes what was read and what was left out.
 fn tell(tally: &Tally, others: &[(String, u64)], connections: u64, duplicates: u64) -> String {
     let plural = if connections == 1 { "" } else { "s" };
     let read = format!("{} packets, {} of TCP in {connections} connection{plural}", tally.packets, tally.tcp);
-    // A capture without TCP says what it is of.
+    // If a capture has no TCP, this lists the kinds of packets that it has.
     let kinds: Vec<_> = others.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
     let kinds = if tally.tcp == 0 { format!(" ({})", kinds.join(", ")) } else { String::new() };
     let without = format!("without TCP{kinds}");
     let noted = [
         (tally.other, without.as_str()),
-        (tally.tunnelled, "within tunnels, told by their inner addresses"),
+        (tally.tunnelled, "within tunnels, reported by their inner addresses"),
         (tally.fragments, "IP fragments"),
         (tally.cut, "cut within their headers"),
         (tally.without_options, "of TCP without options that the capture cut off"),
@@ -226,6 +241,8 @@ fn tell(tally: &Tally, others: &[(String, u64)], connections: u64, duplicates: u
         (tally.dropped, "missed by the capture, as it says itself"),
         (duplicates, "captured twice"),
         (tally.times.sorted, "put in the order of their times"),
+        (tally.times.wrong, "with a wrong time"),
+        (tally.times.displaced, "too far out of order to be sorted"),
         (tally.times.set_back, "before which the clock goes back"),
     ];
     let noted = noted.into_iter().filter(|(count, _)| *count > 0);

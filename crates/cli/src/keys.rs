@@ -1,28 +1,28 @@
-//! The keys of a path as options of the command line, from the lab's table.
+//! The keys of a path as options of the command line. They come from the scenario crate's table of keys.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use firstflight_scenario::keys::{Heading, Key, keys};
 
-/// The path, and the endpoints on it.
+/// The options for the path and for the endpoints on it.
 #[derive(Debug, Default)]
 pub(crate) struct PathKeys {
-    /// The keys that were given, with their texts.
+    /// The keys that were given, each with its text.
     pub(crate) given: Vec<(&'static str, String)>,
-    /// The list of schemes.
+    /// The list of schemes, as text.
     pub(crate) schemes: Option<String>,
 }
 
-/// How often the path is run.
+/// The options for the number of runs.
 #[derive(Debug, Default)]
 pub(crate) struct RunKeys {
-    /// The keys that were given, with their texts.
+    /// The keys that were given, each with its text.
     pub(crate) given: Vec<(&'static str, String)>,
 }
 
-/// What the two ends do, where the path is there already.
+/// The options for the endpoints, used by commands whose path already exists.
 #[derive(Debug, Default)]
 pub(crate) struct EndKeys {
-    /// The keys that were given, with their texts.
+    /// The keys that were given, each with its text.
     pub(crate) given: Vec<(&'static str, String)>,
 }
 
@@ -47,7 +47,7 @@ impl FromArgMatches for EndKeys {
     }
 }
 
-/// The option of the list of schemes.
+/// The name of the option with the list of schemes.
 pub(crate) const SCHEMES: &str = "schemes";
 
 impl Args for PathKeys {
@@ -100,12 +100,13 @@ impl FromArgMatches for RunKeys {
     }
 }
 
-/// The keys of a path for real packets. The others are there too, unseen in the help, so that they can be refused with a reason.
+/// The options for a path with real packets. The remaining keys are accepted too, so that they can be refused with a reason, but the help
+/// does not show them.
 #[derive(Debug, Default)]
 pub(crate) struct RealKeys {
-    /// The keys that were given, with their texts.
+    /// The keys that were given, each with its text.
     pub(crate) given: Vec<(&'static str, String)>,
-    /// A list of schemes, which is refused.
+    /// A list of schemes, which is refused if it was given.
     pub(crate) schemes: Option<String>,
 }
 
@@ -153,15 +154,15 @@ fn option(key: &'static Key) -> Arg {
     option.help(key.help_line()).help_heading(key.heading.name())
 }
 
-/// An option that stays text here: the lab parses it.
+/// Returns an option whose value is kept as text here; the scenario crate parses it.
 pub(crate) fn text(name: &'static str, value: &'static str) -> Arg {
     Arg::new(name).long(name).value_name(value).allow_hyphen_values(true)
 }
 
-/// What was given of these keys.
+/// Returns those of `keys` that were given, each with its text.
 fn given(matches: &ArgMatches, keys: impl Iterator<Item = &'static Key>) -> Vec<(&'static str, String)> {
     let flag = |key: &Key| matches.get_flag(key.name).then(|| true.to_string());
-    // A key that may be given several times is one text to all that reads keys.
+    // The values of a repeated key are joined into one text.
     let value = |key: &Key| {
         let all: Vec<&str> = matches.get_many::<String>(key.name)?.map(String::as_str).collect();
         Some(all.join(";"))
@@ -175,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_key_is_an_option_under_its_heading_and_takes_a_value_unless_it_is_a_flag() {
+    fn keys_are_options_under_their_headings_and_take_values_unless_flags() {
         let command = RunKeys::augment_args(PathKeys::augment_args(Command::new("race")));
         for key in keys() {
             let option = command.get_arguments().find(|option| option.get_long() == Some(key.name));

@@ -1,12 +1,14 @@
-//! The `firstflight` command: arguments, progress and exit codes. Everything else is a library below it.
+//! The `firstflight` command: its arguments, progress and exit codes. The rest is in the libraries that it uses.
 //!
-//! A command with schemes of a user's own is three lines: [`main_with`] is given a [`Registry`] that has them, and every
-//! subcommand takes their names. `examples/own-scheme` is such a command, and `docs/own-scheme.md` explains it.
+//! A command with a user's own schemes takes three lines. It passes [`main_with`] a [`Registry`] that has the schemes, and every subcommand
+//! then accepts their names. `examples/own-scheme` is an example, and `docs/guide/own-scheme.md` explains it.
 
 mod args;
 mod captures;
+mod clock;
 mod columns;
 mod compare;
+mod contest;
 mod documents;
 mod drawings;
 mod emulate;
@@ -14,20 +16,26 @@ mod examples;
 mod excerpt;
 mod failure;
 mod flow_drawings;
+mod formats;
+mod groups;
 mod help;
 mod inspect;
 mod interrupt;
 mod kernel;
 mod keys;
+mod lines;
 mod model;
+mod options;
 mod output;
 mod packetdrill;
 mod paper;
+mod partial;
 mod population;
 mod probe;
 mod progress;
 mod race;
 mod reading;
+mod reflect;
 mod replay;
 mod results;
 mod schemes;
@@ -42,17 +50,21 @@ mod watch;
 use std::process::ExitCode;
 
 use firstflight::registry::Registry;
+use firstflight_export::parquet;
 
 use crate::args::Command;
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::usage::{CommandLine, Usage};
 
-/// Carries out this process's command line with the schemes, restart policies and laws of `registry`, and answers with the
-/// exit code. An entry of the registry that cannot be named is one error, and exit code 2.
+/// Carries out this process's command line with the schemes, restart policies and laws of `registry`. Returns the exit code. If an entry of
+/// the registry has an invalid name, prints one error and returns 2.
 pub fn main_with(registry: Registry) -> ExitCode {
+    parquet::silence_reader();
     if let Some(code) = compare::inside().or_else(emulate::inside) {
         return code;
     }
+    Interrupt::prepare();
     match carry_out(registry, &CommandLine::of_process(registry)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -78,18 +90,22 @@ fn carry_out(registry: Registry, line: &CommandLine) -> Result<(), Failure> {
         Command::Replay(command) => replay::replay(&command, registry),
         Command::Paper(command) => paper::paper(&command, registry, &line.shown),
         Command::Probe(options) => probe::from_options(&options, registry, &line.shown),
-        Command::Reflect(asked) => probe::live::reflect(&asked),
-        Command::Packetdrill(scripts) => packetdrill::run(&scripts.files),
+        Command::Reflect(asked) => reflect::reflect(&asked),
+        Command::Packetdrill(scripts) => packetdrill::run(&scripts),
         Command::Inspect(options) => inspect::inspect(&options, &line.shown),
         Command::Emulate(options) => emulate::emulate(&options, registry, &line.shown),
         Command::Compare(options) => compare::compare(&options, registry, &line.shown),
-        Command::Serve(asked) => transfer::serve(&asked, registry, &line.shown),
+        Command::Serve(asked) => {
+            let asked = if line.is_command(args::SERVE_UPLOADS) { asked.uploads() } else { *asked };
+            transfer::serve(&asked, registry, &line.shown)
+        }
         Command::Get(asked) => transfer::get(&asked, registry, &line.shown),
-        Command::Send(asked) => transfer::send(&asked, registry, &line.shown),
-        Command::Receive(asked) => transfer::receive(&asked, registry, &line.shown),
+        Command::Put(asked) => transfer::put(&asked, registry, &line.shown),
         Command::Kernel(command) => kernel::kernel(&command, registry, &line.shown),
         Command::Watch(options) => watch::watch(&options, &line.shown),
-        Command::Completions { shell } => output::print(&documents::completions(shell, line.program())?),
+        Command::Completions { shell } => {
+            output::print_bytes(documents::completions(shell, line.program())?.as_bytes())
+        }
         Command::Man(asked) => documents::manual(&asked, line),
     }
 }

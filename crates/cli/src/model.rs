@@ -1,29 +1,28 @@
-//! `firstflight model`: the closed-form models of the papers, as a table, JSON or CSV rows, or a drawn curve.
+//! `firstflight model`: evaluates the closed-form models of the papers. The output is a table, JSON or CSV rows, or a curve.
 //!
-//! The lab describes each model as data; its options, help and answers all come from there.
+//! The crate `firstflight-model` describes each model as data. The model's options, its help and its answers all follow from that
+//! description.
 
+mod answer;
 mod options;
 mod svg;
 mod table;
 
-use firstflight_model::{MODELS, Model, ModelError, Row, Settings, Sweep, SweepError, object};
-use firstflight_report::{Record, check_writable, csv, json, prose, write_whole};
+use firstflight_export::{Record, csv, json, write_whole};
+use firstflight_model::{MODELS, Model, ModelError, Settings, Sweep, SweepError, object};
+use firstflight_report::prose;
 use firstflight_scenario::quantity;
 
 use crate::columns::unknown;
 use crate::failure::{Failure, Place};
 use crate::output;
+use crate::targets::check_file;
 
+use answer::{Answer, rows};
 pub(crate) use options::ModelCommand;
 use options::Request;
 
-/// A row of an answer with what went in.
-struct Answer {
-    settings: Settings,
-    row: Row,
-}
-
-/// Answers, or lists the models if none is named.
+/// Carries out `firstflight model`: evaluates a model, or lists all models if none is named.
 pub(crate) fn answer(command: &ModelCommand, arguments: &[String]) -> Result<(), Failure> {
     let Some(request) = &command.request else { return output::print_words(&table::list()) };
     let settings = settings(request, arguments)?;
@@ -42,16 +41,9 @@ pub(crate) fn answer(command: &ModelCommand, arguments: &[String]) -> Result<(),
     Ok(())
 }
 
-/// The names of the models, for an error.
+/// Returns the names of the models, for an error.
 pub(crate) fn names() -> String {
     MODELS.iter().map(|model| format!("`{}`", model.name)).collect::<Vec<_>>().join(", ")
-}
-
-fn rows(answers: Vec<(Settings, Vec<Row>)>) -> Vec<Answer> {
-    let each = |(settings, rows): (Settings, Vec<Row>)| {
-        rows.into_iter().map(move |row| Answer { settings: settings.clone(), row })
-    };
-    answers.into_iter().flat_map(each).collect()
 }
 
 fn settings(request: &Request, arguments: &[String]) -> Result<Settings, Failure> {
@@ -89,7 +81,7 @@ fn sweep(request: &Request, arguments: &[String]) -> Result<Option<Sweep>, Failu
     Ok(Some(sweep))
 }
 
-/// The places of the columns to show where there is no room for all.
+/// Returns the indices of the columns to show.
 fn columns(request: &Request, answers: &[Answer], arguments: &[String]) -> Result<Vec<usize>, Failure> {
     let Some(first) = answers.first() else { return Ok(Vec::new()) };
     let Some(list) = &request.columns else {
@@ -104,7 +96,7 @@ fn columns(request: &Request, answers: &[Answer], arguments: &[String]) -> Resul
     list.split(',').map(place).collect()
 }
 
-/// The curve, if one is asked for and can be drawn and written.
+/// Returns the curve as a drawing; `None` if none was requested. Fails if it cannot be drawn or written.
 fn drawing(
     request: &Request,
     sweep: Option<&Sweep>,
@@ -118,7 +110,7 @@ fn drawing(
         |why: String| Failure::usage(format!("--svg: {why}")).at(Place::value(arguments, "--svg", &shown));
     let chosen = request.columns.is_some();
     let drawing = svg::curves(request.model, sweep, answers, columns, chosen).map_err(refuse)?;
-    check_writable(path).map_err(|error| refuse(error.to_string()))?;
+    check_file("--svg", path, &[], arguments)?;
     Ok(Some(drawing))
 }
 

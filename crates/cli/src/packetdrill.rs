@@ -1,7 +1,8 @@
-//! `firstflight packetdrill FILE.pkt…`: scripts against the TCP endpoint.
+//! `firstflight packetdrill FILE.pkt…`: runs packetdrill scripts against the TCP endpoint.
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use firstflight_packetdrill::{Kind, Problem};
 use firstflight_scenario::read_text;
 
@@ -9,13 +10,23 @@ use crate::excerpt;
 use crate::failure::{Code, Failure};
 use crate::output;
 
-/// Runs the scripts in order and prints a line for each, with both packets of a mismatch. The error is the worst of the
-/// scripts' outcomes.
-pub(crate) fn run(files: &[PathBuf]) -> Result<(), Failure> {
+#[derive(Args, Debug)]
+pub(crate) struct Scripts {
+    /// The scripts, run in this order; each gets a line with PASS, FAIL, UNSUPPORTED or UNREADABLE.
+    #[arg(required = true, value_name = "FILE.pkt")]
+    pub(crate) files: Vec<PathBuf>,
+    /// How early or late an event may be, in microseconds, for all scripts; without it each script says, or 4000.
+    #[arg(long = "tolerance_usecs", value_name = "USECS", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
+    pub(crate) tolerance_usecs: Option<u32>,
+}
+
+/// Runs the scripts in order. Prints a line for each, and both packets of a mismatch. Fails with the worst outcome of the scripts.
+pub(crate) fn run(scripts: &Scripts) -> Result<(), Failure> {
+    let files = &scripts.files;
     let mut failed = 0;
     let mut unsupported = 0;
     for file in files {
-        let problem = run_one(file);
+        let problem = run_one(file, scripts.tolerance_usecs);
         match problem.as_ref().map(code) {
             Some(Code::Check) => failed += 1,
             Some(_) => unsupported += 1,
@@ -36,11 +47,11 @@ pub(crate) fn run(files: &[PathBuf]) -> Result<(), Failure> {
     }
 }
 
-fn run_one(file: &Path) -> Option<Problem> {
+fn run_one(file: &Path, tolerance_usecs: Option<u32>) -> Option<Problem> {
     let unreadable = |message: String| Problem { line: 0, kind: Kind::Unreadable, message };
     match read_text(file) {
         Err(error) => Some(unreadable(format!("cannot be read: {error}"))),
-        Ok(text) => firstflight_packetdrill::run(&text).err(),
+        Ok(text) => firstflight_packetdrill::run(&text, tolerance_usecs).err(),
     }
 }
 
@@ -61,7 +72,7 @@ fn line(file: &Path, problem: Option<&Problem>) -> String {
     };
     let place = if problem.line == 0 { String::new() } else { format!(":{}", problem.line) };
     let message = match problem.kind {
-        // Of packets both are shown, a line each.
+        // If packets do not match, both are shown, each on its own line.
         Kind::Mismatch => problem.message.lines().map(excerpt::message).collect::<Vec<_>>().join("\n"),
         Kind::Unsupported | Kind::Unreadable => excerpt::message(&problem.message),
     };

@@ -1,4 +1,4 @@
-//! `firstflight paper`: the ledger of the papers' figures and claims.
+//! `firstflight paper`: runs and checks the ledger of the papers' figures and claims.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use firstflight::registry::Registry;
+use firstflight_export::write_whole;
 use firstflight_papers::{
     CheckError, ClaimResult, Figure, FigureResult, HABITATS, Ledger, LedgerError, PAPERS, Row, RunsError,
     Settings, Status, check as run_figures, golden, page, paper_title, show,
 };
-use firstflight_report::write_whole;
 
 use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
@@ -18,11 +18,10 @@ use crate::output;
 use crate::progress::Progress;
 use crate::reading;
 use crate::targets::{Input, check_file};
-use habitat::Machine;
+use machine::Machine;
 
 mod habitat;
-#[cfg(all(feature = "kernel", target_os = "linux"))]
-mod kernel;
+mod machine;
 
 /// `firstflight paper`.
 #[derive(Args, Debug)]
@@ -78,7 +77,7 @@ struct From {
 }
 
 impl From {
-    /// The files of figures, if they are read from a folder.
+    /// Returns the files of figures if the ledger is read from a folder; empty otherwise.
     fn files(&self, asked: &AskedFor<'_>) -> Vec<PathBuf> {
         let file = |folder: &PathBuf, figure: &Figure| folder.join(format!("{}.toml", figure.name()));
         self.ledger
@@ -95,7 +94,7 @@ struct HowToRun {
     /// Print only JSON, one line for each claim.
     #[arg(long)]
     json: bool,
-    /// Write the figures beside their claims: one HTML file that opens offline.
+    /// Write the figures with their claims: one HTML file that opens offline.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// Runs at a time; results do not depend on it [the number of processors].
@@ -107,7 +106,7 @@ struct HowToRun {
     habitat: Option<String>,
 }
 
-/// Answers.
+/// Carries out `firstflight paper`.
 pub(crate) fn paper(command: &PaperCommand, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     match &command.asked {
         Asked::List { from, json, ids } => list(from, *json, ids, registry, arguments),
@@ -131,8 +130,7 @@ fn list(
     let mut out = String::new();
     if json {
         for row in rows {
-            out += &serde_json::to_string(row).map_err(Failure::write)?;
-            out.push('\n');
+            out += &firstflight_export::json::line(row).map_err(Failure::write)?;
         }
         return output::print(&out);
     }
@@ -171,7 +169,7 @@ fn list(
 fn run(ids: &[String], how: &HowToRun, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     let ledger = ledger_of(how, registry, arguments)?;
     let asked = asked(&ledger, ids, arguments)?;
-    if habitat::are_skipped(how.habitat.as_deref(), &asked)? {
+    if are_skipped(how.habitat.as_deref(), &asked)? {
         return Ok(());
     }
     let results = results(&asked, how, arguments)?;
@@ -215,7 +213,7 @@ fn check(
         whole_papers(&ledger, &asked, folder, arguments)?;
         check_record(&asked, folder, how, arguments)?;
     }
-    if habitat::are_skipped(how.habitat.as_deref(), &asked)? {
+    if are_skipped(how.habitat.as_deref(), &asked)? {
         return Ok(());
     }
     let machine = Machine::now();
@@ -250,7 +248,7 @@ fn check(
     )))
 }
 
-/// A line a claim, and the counts.
+/// Renders a line for each claim, and then the counts.
 fn checked(asked: &AskedFor<'_>, results: &[FigureResult]) -> String {
     let mut out = String::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -279,13 +277,13 @@ fn checked(asked: &AskedFor<'_>, results: &[FigureResult]) -> String {
     out
 }
 
-/// The status that the file records for a claim.
+/// Returns the status that the ledger's file records for a claim.
 fn recorded(figure: &Figure, result: &ClaimResult) -> Status {
     let name = result.id.rsplit('/').next().unwrap_or_default();
     figure.claims.iter().find(|claim| claim.id == name).map_or(Status::NotTestable, |claim| claim.status)
 }
 
-/// The figures that were asked for; of each, the claim if only some were.
+/// The requested figures. A figure has the names of the requested claims, or `None` if all are requested.
 struct AskedFor<'a>(Vec<(&'a Figure, Option<Vec<String>>)>);
 
 impl<'a> AskedFor<'a> {
@@ -293,14 +291,14 @@ impl<'a> AskedFor<'a> {
         self.0.iter().map(|(figure, _)| *figure)
     }
 
-    /// Whether a row of the papers was asked for by `ids`: with its paper, or with a figure that has it.
+    /// Checks whether `ids` request a row of the papers. They may name its paper, or a figure that reproduces it.
     fn has(&self, row: &Row, ids: &[String]) -> bool {
         ids.is_empty()
             || ids.iter().any(|id| id.trim().trim_end_matches('/') == row.paper())
             || row.files.iter().any(|file| self.figures().any(|figure| figure.name() == *file))
     }
 
-    /// The claims of a figure that were asked for.
+    /// Returns the requested claims of a figure.
     fn claims<'r>(&self, figure: &Figure, result: &'r FigureResult) -> Vec<&'r ClaimResult> {
         let only =
             self.0.iter().find(|(one, _)| std::ptr::eq(*one, figure)).and_then(|(_, only)| only.as_ref());
@@ -331,7 +329,7 @@ fn asked<'a>(ledger: &'a Ledger, ids: &[String], arguments: &[String]) -> Result
     Ok(AskedFor(asked))
 }
 
-/// The ledger in the habitat that was asked for.
+/// Returns the ledger, with its figures set to run in the requested habitat (the environment in which schemes run).
 fn ledger_of(how: &HowToRun, registry: Registry, arguments: &[String]) -> Result<Ledger, Failure> {
     let ledger = ledger(&how.from, registry, arguments)?;
     let Some(name) = &how.habitat else { return Ok(ledger) };
@@ -340,6 +338,20 @@ fn ledger_of(how: &HowToRun, registry: Registry, arguments: &[String]) -> Result
         return Err(Failure::usage(message).at(Place::value(arguments, "--habitat", name)));
     }
     Ok(ledger.in_habitat(name))
+}
+
+/// Reports the figures that are skipped because this program, this machine or the system cannot run them. Returns whether all are skipped.
+/// Without a habitat none is.
+fn are_skipped(habitat: Option<&str>, asked: &AskedFor<'_>) -> Result<bool, Failure> {
+    let Some(habitat) = habitat else { return Ok(false) };
+    let Some(scenario) = asked.figures().find_map(|figure| figure.a_scenario()) else {
+        return Err(Failure::usage("no figure that is asked for has this habitat"));
+    };
+    let Some(why) = habitat::missing(habitat, scenario)? else { return Ok(false) };
+    for figure in asked.figures() {
+        output::say(&format!("skipped: {}: {why}\n", figure.name()));
+    }
+    Ok(true)
 }
 
 fn ledger(from: &From, registry: Registry, arguments: &[String]) -> Result<Ledger, Failure> {
@@ -403,14 +415,13 @@ fn json(asked: &AskedFor<'_>, results: &[FigureResult]) -> Result<String, Failur
     let mut out = String::new();
     for ((figure, _), result) in asked.0.iter().zip(results) {
         for claim in asked.claims(figure, result) {
-            out += &serde_json::to_string(claim).map_err(Failure::write)?;
-            out.push('\n');
+            out += &firstflight_export::json::line(claim).map_err(Failure::write)?;
         }
     }
     Ok(out)
 }
 
-/// Only whole papers are recorded, so that no claim is lost from a file.
+/// Checks that only whole papers are recorded, because recording a part of a paper would lose its other claims.
 fn whole_papers(
     ledger: &Ledger,
     asked: &AskedFor<'_>,
@@ -434,7 +445,7 @@ fn whole_papers(
     Ok(())
 }
 
-/// Tests that the files of the record can be written, and that none of them is the report.
+/// Tests that the record's files can be written, and that none of them is the report.
 fn check_record(
     asked: &AskedFor<'_>,
     folder: &Path,
@@ -454,7 +465,7 @@ fn record_file(folder: &Path, paper: &str) -> PathBuf {
     folder.join(format!("{paper}.json"))
 }
 
-/// Writes the results of papers; those of another habitat with the machine on which they were measured.
+/// Writes the results of papers. Results of a habitat other than the simulator include the machine on which they were measured.
 fn write_record(
     asked: &AskedFor<'_>,
     results: &[FigureResult],

@@ -1,29 +1,29 @@
-//! `firstflight race` and `run` with flows between hosts: a row a scheme, or a row a flow.
+//! `firstflight race` and `run` with flows between hosts: a row for each scheme, or for each flow.
 
 use std::ops::Range;
 
+use firstflight_export::{Record, records};
 use firstflight_lab::{
-    How, LinkSlot, PopulationFlow, RunError, Slots, TakeFlowRecording, cast_of, group_count,
-    population_references, populations,
+    Completed, How, PopulationFlow, RunError, TakeFlowRecording, cast_of, group_count, population_references,
+    populations_until_interrupted,
 };
-use firstflight_measure::{PopulationResult, population_verdict, rank_populations};
-use firstflight_report::{Record, Rows, TableStyle, parquet, prose, records, table, windows_table};
+use firstflight_measure::{PopulationResult, Reference, population_verdict, rank_populations};
+use firstflight_report::{Rows, TableStyle, prose, table, windows_table};
 use firstflight_scenario::{CastError, FlowPlace, Scenario, SchemeChoice, is_named};
 
-use crate::args::{OutputOptions, RunOptions};
+use crate::contest::{Order, Raced, Ran, carry_out, refuse_trains};
 use crate::failure::{Failure, Place};
 use crate::flow_drawings::FlowDrawings;
-use crate::interrupt::Interrupt;
+use crate::options::{OutputOptions, RunOptions};
 use crate::output;
-use crate::progress::Progress;
-use crate::race::figure_until;
+use crate::partial::{Partial, WITHOUT_REFERENCES};
 use crate::reading;
-use crate::results::write;
+use crate::results::to_parquet;
 use crate::taps::{Logs, flow_name};
-use crate::targets::Input;
+use crate::targets::{Input, figure_until};
 
-/// Of all schemes, which nobody named one by one, those that need not be told more to run between hosts.
-/// Gives those schemes, and a note for each that is left out.
+/// Selects the schemes that can run between hosts. Schemes that need saved values are left out, unless `list` names them explicitly.
+/// Returns the selected schemes, and a note for each that is left out.
 pub(crate) fn can_run(list: Option<&str>, choices: &[SchemeChoice]) -> (Vec<SchemeChoice>, Vec<String>) {
     let is_named = |choice: &SchemeChoice| list.is_some_and(|list| is_named(list, choice));
     let (left_out, kept): (Vec<_>, Vec<_>) =
@@ -32,20 +32,17 @@ pub(crate) fn can_run(list: Option<&str>, choices: &[SchemeChoice]) -> (Vec<Sche
     (kept, left_out.iter().map(|choice| format!("left out: {}", lacks(choice))).collect())
 }
 
-/// Runs the populations and writes what was asked for.
+/// Runs the populations of a scenario and writes the requested outputs.
 pub(crate) fn run(
     scenario: &Scenario,
     choices: &[SchemeChoice],
     runs: &RunOptions,
     to: &OutputOptions,
     inputs: &[Input<'_>],
-    mut notes: Vec<String>,
+    notes: Vec<String>,
     arguments: &[String],
 ) -> Result<(), Failure> {
-    if runs.each_train {
-        let place = Place::value(arguments, "--each-train", "--each-train");
-        return Err(Failure::usage("--each-train: flows are raced; trains are sent with --probe").at(place));
-    }
+    refuse_trains(runs, arguments)?;
     let jobs = runs.jobs(arguments)?;
     let rows = if runs.each_flow { Rows::Flows } else { Rows::Population };
     let style = to.table.style(rows, &scenario.window_fields(), arguments)?;
@@ -53,8 +50,8 @@ pub(crate) fn run(
         RunError::Cast(error) => cast_failure(error, scenario, inputs, arguments),
         _ => Failure::usage(&error),
     })?;
-    let groups = group_count(scenario, choices).map_err(Failure::usage)?;
-    // Of a population a flow of each row is drawn, of a script every flow.
+    let groups = group_count(scenario, choices).map_err(Failure::run)?;
+    // A population has one flow in a plot for each row. A script has all of its flows in plots.
     let is_mixed = scenario.population.as_ref().is_some_and(|population| population.mixed);
     let drawn = match scenario.script.len() {
         0 => choices.len() * if is_mixed { 2 } else { 1 },
@@ -69,57 +66,84 @@ pub(crate) fn run(
     let of_flows: Vec<String> = cast.iter().map(|choice| flow_name(&mix, choice)).collect();
     to.check(choices, &of_flows, inputs, arguments)?;
     let until = figure_until(to, drawn, arguments)?;
-    let logs = Logs::new(scenario, &cast, to, arguments)?;
-    let flow_tap = |flow: PopulationFlow<'_>| logs.of_flow(flow);
-    let take_slot = |slot: LinkSlot<'_>| logs.take_slot(slot);
-    notes.extend(scenario.ineffective(choices));
-    output::note(&notes);
-    let interrupt = Interrupt::listen();
-    let progress = Progress::new(u64::from(scenario.runs) * groups as u64);
-    let drawings = FlowDrawings::new(to, scenario);
-    let record_flow = |flow: PopulationFlow<'_>, recording| drawings.take(flow, recording);
-    let how = How {
-        jobs,
-        progress: &|done, _, name| progress.show(done, name),
-        interrupted: &|| interrupt.happened(),
-        record_flow: drawings.are_wanted().then_some(&record_flow as TakeFlowRecording<'_>),
-        slots: logs.slot().map(|length| Slots { length, take: &take_slot }),
-        flow_tap: if logs.are_wanted() { Some(&flow_tap) } else { None },
-        ..How::default()
-    };
-    let results = populations(scenario, choices, runs.each_flow, &how);
-    let mut results = match results {
-        Err(RunError::Interrupted) => Vec::new(),
-        other => other.map_err(Failure::usage)?,
-    };
-    let references = match population_references(scenario, choices, &results, &how) {
-        Err(RunError::Interrupted) => Vec::new(),
-        other => other.map_err(Failure::usage)?,
-    };
-    drop(progress);
-    rank_populations(&mut results);
-    let shown = shown(&results, runs)?;
-    let mut first = Ok(());
-    if !shown.is_empty() {
-        let program = arguments.first().map_or("", String::as_str);
-        let flows = scenario.population.as_ref().map_or(0, |population| population.flows);
-        let verdict = population_verdict(flows, &results, &references);
-        let outputs = [
-            to_stdout(scenario, &verdict, &shown, (to, &style)),
-            to_parquet(to, &shown),
-            drawings.write((scenario, &cast), (&shown, &verdict), (to, until), program),
-        ];
-        first = outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()));
-    }
-    first = logs.finish(to).and(first);
-    if first.is_ok() && interrupt.happened() {
-        let runs: usize = results.iter().map(|result| result.rows.len()).sum();
-        return Err(Failure::interrupted(format!("interrupted; rows of whole runs: {runs}")));
-    }
-    first
+    let order = Order { scenario, choices, runs, to, style, until, arguments };
+    let flows = Flows { order: &order, cast, groups, drawings: FlowDrawings::new(to, scenario) };
+    carry_out(flows, &order, jobs, notes)
 }
 
-/// The failure of a script whose flows cannot have their schemes, at the option or in the file that says the script.
+/// Flows between hosts: those of a script, or a population of them.
+struct Flows<'a> {
+    order: &'a Order<'a>,
+    /// The schemes of the flows.
+    cast: Vec<SchemeChoice>,
+    groups: usize,
+    drawings: FlowDrawings,
+}
+
+impl Raced for Flows<'_> {
+    type Result = PopulationResult;
+
+    fn groups(&self) -> usize {
+        self.groups
+    }
+
+    fn logged(&self) -> &[SchemeChoice] {
+        &self.cast
+    }
+
+    fn race(&self, how: How<'_>, logs: &Logs<'_>) -> Result<Ran<PopulationResult>, RunError> {
+        let Order { scenario, choices, runs, .. } = *self.order;
+        let flow_tap = |flow: PopulationFlow<'_>| logs.of_flow(flow);
+        let record_flow = |flow: PopulationFlow<'_>, recording| self.drawings.take(flow, recording);
+        let how = How {
+            record_flow: self.drawings.are_wanted().then_some(&record_flow as TakeFlowRecording<'_>),
+            flow_tap: if logs.are_wanted() { Some(&flow_tap) } else { None },
+            ..how
+        };
+        let results = populations_until_interrupted(scenario, choices, runs.each_flow, &how)?;
+        let references = match &results {
+            Completed::Whole(results) => population_references(scenario, choices, results, &how),
+            Completed::Partial { .. } => Err(RunError::Interrupted),
+        };
+        Ok((results, references))
+    }
+
+    fn finished(&self, _: &[PopulationResult], missing: Option<(u64, u64)>) -> String {
+        match missing {
+            None => WITHOUT_REFERENCES.to_owned(),
+            Some((missing, total)) => format!("{} of {total} runs are finished", total - missing),
+        }
+    }
+
+    fn write(
+        self,
+        mut results: Vec<PopulationResult>,
+        references: Vec<Reference<PopulationResult>>,
+        partial: Option<Partial>,
+    ) -> Result<(), Failure> {
+        let Order { scenario, runs, to, until, .. } = *self.order;
+        let style = &self.order.style;
+        rank_populations(&mut results);
+        let shown = shown(&results, runs)?;
+        if let Some(partial) = partial {
+            if !shown.is_empty() {
+                to_stdout(scenario, &partial.sentence(), &shown, Some(&partial), (to, style))?;
+            }
+            return Err(partial.failure());
+        }
+        let flows = scenario.population.as_ref().map_or(0, |population| population.flows);
+        let verdict = population_verdict(flows, &results, &references);
+        let program = self.order.program();
+        let outputs = [
+            to_stdout(scenario, &verdict, &shown, None, (to, style)),
+            to_parquet(to, &shown),
+            self.drawings.write((scenario, &self.cast), (&shown, &verdict), (to, until), program),
+        ];
+        outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()))
+    }
+}
+
+/// Returns the failure for a script whose flows cannot have their schemes. The failure points at the option or the file with the script.
 pub(crate) fn cast_failure(
     error: &CastError,
     scenario: &Scenario,
@@ -158,16 +182,12 @@ fn to_stdout(
     scenario: &Scenario,
     verdict: &str,
     shown: &[Record],
+    partial: Option<&Partial>,
     (to, style): (&OutputOptions, &TableStyle),
 ) -> Result<(), Failure> {
-    if output::print_records(shown, to.json, to.csv)? {
+    if output::print_records(shown, partial, (to.json, to.csv))? {
         return Ok(());
     }
     let title = prose::fold(&format!("{}\n\n", scenario.describe()), style.width, 0);
     output::print(&(title + &table::render(shown, verdict, style) + &windows_table(shown, style.width)))
-}
-
-fn to_parquet(to: &OutputOptions, shown: &[Record]) -> Result<(), Failure> {
-    let Some(path) = &to.parquet else { return Ok(()) };
-    write(path, &parquet::to_bytes(shown).map_err(Failure::write)?)
 }

@@ -1,37 +1,33 @@
-//! `firstflight probe`: the bandwidth available on a path, by packet trains.
+//! `firstflight probe`: measures the bandwidth available on a path, by packet trains.
 
 use firstflight::registry::Registry;
-use firstflight_lab::{How, RunError, probe};
+use firstflight_export::{Record, records};
+use firstflight_lab::{Completed, How, probe_until_interrupted};
 use firstflight_measure::{ProbeResult, ProbeRow};
-use firstflight_report::{Record, Rows, TableStyle, check_writable, parquet, probed, prose, records, table};
-use firstflight_scenario::keys::{Key, key};
+use firstflight_report::{Rows, TableStyle, probed, prose, table};
 use firstflight_scenario::{ByName, Scenario};
 
-use crate::args::{OutputOptions, Probe, RunOptions};
-use crate::failure::{Failure, Place};
+use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::keys::SCHEMES;
+use crate::options::{OutputOptions, RunOptions};
 use crate::output;
+use crate::partial::Partial;
 use crate::progress::Progress;
 use crate::reading;
-use crate::results::write;
+use crate::results::{to_parquet, write};
 use crate::targets::Input;
 
-pub(crate) mod live;
+mod live;
+mod options;
 
-/// How a path is probed unless it is said.
+pub(crate) use options::Probe;
+use options::{is_refused, of_flows, refuse_what_is_of_flows};
+
+/// The default search of a path.
 const SEARCH: &str = "bracket";
 
-/// Outputs of flows.
-const OUTPUTS: [&str; 8] =
-    ["report", "figure_until", "series", "pcap", "snap", "events", "qlog", "each_flow"];
-
-/// Whether an option of `race`, by its identifier, says nothing of trains.
-pub(crate) fn is_refused(name: &str) -> bool {
-    key(name).is_some_and(Key::is_of_flows) || name == SCHEMES || OUTPUTS.contains(&name)
-}
-
-/// `firstflight probe`.
+/// Carries out `firstflight probe`.
 pub(crate) fn from_options(command: &Probe, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     let Probe { path, runs, output, real } = command;
     if let Some(peer) = &real.peer {
@@ -53,12 +49,7 @@ pub(crate) fn from_options(command: &Probe, registry: Registry, arguments: &[Str
     run(&scenario, runs, output, &inputs, &[], arguments)
 }
 
-fn of_flows(option: &str, arguments: &[String]) -> Failure {
-    Failure::usage(format!("{option}: it is of flows, and a probing sends trains; `firstflight race` has it"))
-        .at(Place::value(arguments, option, option))
-}
-
-/// Probes the path and writes what was asked for.
+/// Probes the scenario's path and writes the requested outputs.
 pub(crate) fn run(
     scenario: &Scenario,
     runs: &RunOptions,
@@ -72,9 +63,6 @@ pub(crate) fn run(
     let rows = if runs.each_train { Rows::Trains } else { Rows::Probings };
     let style = to.table.style(rows, &[], arguments)?;
     to.check(&[], &[], inputs, arguments)?;
-    if let Some(path) = &to.figure {
-        check_writable(path).map_err(|error| Failure::usage(format!("--figure: {error}")))?;
-    }
     output::note(notes);
     let interrupt = Interrupt::listen();
     let progress = Progress::new(u64::from(scenario.runs));
@@ -84,45 +72,26 @@ pub(crate) fn run(
         interrupted: &|| interrupt.happened(),
         ..How::default()
     };
-    let result = match probe(scenario, &how) {
-        Err(RunError::Interrupted) => ProbeResult::default(),
-        other => other.map_err(Failure::usage)?,
-    };
+    let probed = probe_until_interrupted(scenario, &how).map_err(Failure::run)?;
     drop(progress);
-    let shown = shown(&result, runs)?;
-    let mut written = Ok(());
-    if !shown.is_empty() {
-        let outputs = [
-            to_stdout(scenario, &result, &shown, (runs, to, &style)),
-            to_parquet(to, &shown),
-            to_figure(scenario, &result, to),
-        ];
-        written = outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()));
-    }
-    if written.is_ok() && interrupt.happened() {
-        return Err(Failure::interrupted(format!("interrupted; whole probings: {}", result.rows.len())));
-    }
-    written
-}
-
-fn refuse_what_is_of_flows(
-    runs: &RunOptions,
-    to: &OutputOptions,
-    arguments: &[String],
-) -> Result<(), Failure> {
-    let given = [
-        ("--report", to.report.is_some()),
-        ("--figure-until", to.figure_until.is_some()),
-        ("--series", to.series.is_some()),
-        ("--pcap", to.pcap.is_some()),
-        ("--snap", to.snap.is_some()),
-        ("--events", to.events.is_some()),
-        ("--qlog", to.qlog.is_some()),
-        ("--each-flow", runs.each_flow),
-    ];
-    match given.into_iter().find(|(_, is_given)| *is_given) {
-        Some((option, _)) => Err(of_flows(option, arguments)),
-        None => Ok(()),
+    match probed {
+        Completed::Whole(result) => {
+            let shown = shown(&result, runs)?;
+            let outputs = [
+                to_stdout(scenario, (&result, None), &shown, (runs, to, &style)),
+                to_parquet(to, &shown),
+                to_figure(scenario, &result, to),
+            ];
+            outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()))
+        }
+        Completed::Partial { finished, .. } => {
+            let partial = Partial::of_probings(finished.rows.len(), scenario.runs, to.file_options());
+            let shown = shown(&finished, runs)?;
+            if !shown.is_empty() {
+                to_stdout(scenario, (&finished, Some(&partial)), &shown, (runs, to, &style))?;
+            }
+            Err(partial.failure())
+        }
     }
 }
 
@@ -142,29 +111,25 @@ fn shown(result: &ProbeResult, runs: &RunOptions) -> Result<Vec<Record>, Failure
 
 fn to_stdout(
     scenario: &Scenario,
-    result: &ProbeResult,
+    (result, partial): (&ProbeResult, Option<&Partial>),
     shown: &[Record],
     (runs, to, style): (&RunOptions, &OutputOptions, &TableStyle),
 ) -> Result<(), Failure> {
-    if output::print_records(shown, to.json, to.csv)? {
+    if output::print_records(shown, partial, (to.json, to.csv))? {
         return Ok(());
     }
     let mut text = prose::fold(&format!("{}\n\n", scenario.describe()), style.width, 0);
-    // One probing is its trains, too.
+    // A single probing is shown with its trains.
     if result.rows.len() == 1 && !runs.each_train && to.table.columns.is_none() {
         let trains = records(&result.trains).map_err(Failure::write)?;
         text += &table::render(&trains, "", style);
         text.push('\n');
     }
-    output::print(&(text + &table::render(shown, &probed::sentence(result), style)))
+    let sentence = partial.map_or_else(|| probed::sentence(result), Partial::sentence);
+    output::print(&(text + &table::render(shown, &sentence, style)))
 }
 
-fn to_parquet(to: &OutputOptions, shown: &[Record]) -> Result<(), Failure> {
-    let Some(path) = &to.parquet else { return Ok(()) };
-    write(path, &parquet::to_bytes(shown).map_err(Failure::write)?)
-}
-
-/// The trains of the first run.
+/// Writes the figure with the trains of the first run.
 fn to_figure(scenario: &Scenario, result: &ProbeResult, to: &OutputOptions) -> Result<(), Failure> {
     let (Some(path), Some(row)) = (&to.figure, result.rows.first()) else { return Ok(()) };
     let trains: Vec<_> = result.trains.iter().filter(|train| train.seed == row.seed).cloned().collect();

@@ -1,4 +1,4 @@
-//! The progress bar: on standard error, on a terminal only, and only for what takes over a second.
+//! The progress bar. It is shown on standard error, only on a terminal, and only for operations that take over a second.
 
 use std::io::{self, IsTerminal};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -12,31 +12,31 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The time between two updates of the progress line.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Progress of a race; the bar goes when this does.
+/// The progress of a race. The bar disappears when this is dropped.
 pub(crate) struct Progress {
-    /// `None` where nobody looks.
+    /// The bar; `None` if standard error is not a terminal.
     bar: Option<Shown>,
 }
 
 struct Shown {
     bar: ProgressBar,
-    /// Dropped to say that the race is over.
+    /// The sender whose drop signals the end of the race.
     over: Option<mpsc::Sender<()>>,
     curtain: Option<JoinHandle<()>>,
 }
 
 impl Progress {
-    /// Begins to watch `total` runs.
+    /// Starts the progress of `total` runs.
     pub(crate) fn new(total: u64) -> Self {
         Self::with(total, "{bar:30} {pos}/{len} runs  {elapsed}  {msg}")
     }
 
-    /// Begins to watch `total` paths, which take long enough to say how long.
+    /// Starts the progress of `total` paths, which take long enough to show the remaining time.
     pub(crate) fn of_paths(total: u64) -> Self {
         Self::with(total, "{bar:30} {pos}/{len} paths  {elapsed}  {eta} left  {msg}")
     }
 
-    /// Begins to watch a transfer, whose length is not known yet.
+    /// Starts the progress of a transfer, whose length is not known yet.
     pub(crate) fn of_bytes() -> Self {
         Self::with(0, "{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left  {msg}")
     }
@@ -45,7 +45,7 @@ impl Progress {
         Self { bar: io::stderr().is_terminal().then(|| Shown::new(total, template)) }
     }
 
-    /// `done` of them are over; `name` is the last.
+    /// Shows that `done` items are done. `name` is the last one.
     pub(crate) fn show(&self, done: u64, name: &str) {
         if let Some(Shown { bar, .. }) = &self.bar {
             bar.set_message(name.to_owned());
@@ -55,7 +55,7 @@ impl Progress {
 }
 
 impl Progress {
-    /// [`Progress::show`] of what says only now how many there are.
+    /// Shows progress as [`Progress::show`] does, with a total that was not known before.
     pub(crate) fn show_of(&self, done: u64, total: u64, name: &str) {
         if let Some(Shown { bar, .. }) = &self.bar {
             bar.set_length(total);
@@ -86,7 +86,7 @@ impl Drop for Shown {
     fn drop(&mut self) {
         self.over = None;
         if let Some(curtain) = self.curtain.take() {
-            // It cannot fail: it only waits and draws.
+            // Joining cannot fail: the thread only waits and draws.
             drop(curtain.join());
         }
         self.bar.finish_and_clear();

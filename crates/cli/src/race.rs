@@ -1,38 +1,63 @@
-//! `firstflight race` and `firstflight run`: order, race, and everything that is written.
+//! `firstflight race` and `firstflight run`: reads the options, runs the race, and writes all outputs.
 
-use std::num::NonZeroU32;
+use std::path::PathBuf;
 
+use clap::Args;
 use firstflight::registry::Registry;
-use firstflight_lab::{How, LinkSlot, MakeClientTap, RunError, Slots, race, references, without_ideal};
-use firstflight_measure::{Recording, Row, SchemeResult};
+use firstflight_lab::{
+    Completed, How, MakeClientTap, RunError, race_until_interrupted, references, without_ideal,
+};
+use firstflight_measure::{Recording, Reference, Row, SchemeResult};
 use firstflight_report::Rows;
-use firstflight_report::svg::figure;
 use firstflight_scenario::{
-    ByName, CastError, ChoiceError, OptionError, Replaced, SUBJECTS, Scenario, ScenarioError, ScenarioFault,
-    SchemeChoice, over_restarts, quantity,
+    ByName, CastError, Replaced, SUBJECTS, Scenario, ScenarioError, ScenarioFault, SchemeChoice,
+    over_restarts,
 };
 
-use crate::args::{OutputOptions, Race, Run, RunOptions};
+use crate::contest::{Order, Raced, Ran, carry_out, refuse_trains};
 use crate::drawings::{Drawings, base_path};
 use crate::failure::{Failure, Place};
-use crate::interrupt::Interrupt;
-use crate::keys::SCHEMES;
+use crate::keys::{PathKeys, SCHEMES};
+use crate::options::{OutputOptions, RunOptions};
 use crate::output;
+use crate::partial::{Partial, WITHOUT_REFERENCES};
 use crate::population;
 use crate::probe;
-use crate::progress::Progress;
 use crate::reading;
 use crate::results::Results;
 use crate::taps::{Logs, flow_name};
-use crate::targets::Input;
+use crate::targets::{Input, figure_until};
 
-/// `firstflight race`.
+#[derive(Args, Debug)]
+pub(crate) struct Race {
+    #[command(flatten)]
+    pub(crate) path: PathKeys,
+    #[command(flatten)]
+    pub(crate) runs: RunOptions,
+    #[command(flatten)]
+    pub(crate) output: OutputOptions,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Run {
+    /// The scenario: the options of `race` as TOML keys, and `schemes = […]`. An option on the command line replaces the file's, and any
+    /// that it excludes.
+    pub(crate) scenario: PathBuf,
+    #[command(flatten)]
+    pub(crate) path: PathKeys,
+    #[command(flatten)]
+    pub(crate) runs: RunOptions,
+    #[command(flatten)]
+    pub(crate) output: OutputOptions,
+}
+
+/// Carries out `firstflight race`.
 pub(crate) fn from_options(race: &Race, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     let mut options = registry.options();
     reading::set(&mut options, race.path.given.iter().chain(&race.runs.keys.given), arguments)?;
     let list = race.path.schemes.as_deref();
     let choices = reading::schemes(registry, list).map_err(|error| {
-        let place = list.and_then(|list| Place::value(arguments, "--schemes", fault(&error, list)));
+        let place = list.and_then(|list| Place::value(arguments, "--schemes", reading::fault(&error, list)));
         Failure::usage(format!("--schemes: {error}")).at(place)
     })?;
     let choices = over_restarts(choices, &options).map_err(|error| Failure::usage(error.to_string()))?;
@@ -43,7 +68,7 @@ pub(crate) fn from_options(race: &Race, registry: Registry, arguments: &[String]
     run(&scenario, (list, &choices), &race.runs, &race.output, &inputs, notes, arguments)
 }
 
-/// `firstflight run SCENARIO.toml`, with options over the file's.
+/// Carries out `firstflight run SCENARIO.toml`, whose options override those of the file.
 pub(crate) fn from_file(file: &Run, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     let name = file.scenario.display().to_string();
     let (text, said) = reading::read(registry, &file.scenario)?;
@@ -54,11 +79,11 @@ pub(crate) fn from_file(file: &Run, registry: Registry, arguments: &[String]) ->
     let list = file.path.schemes.as_deref().map(|over| reading::over(of_file, over));
     let choices = reading::schemes(registry, list.as_deref().or(of_file)).map_err(|error| {
         if let Some(list) = &list {
-            let place = Place::value(arguments, "--schemes", fault(&error, list));
+            let place = Place::value(arguments, "--schemes", reading::fault(&error, list));
             return Failure::usage(format!("--schemes: {error}")).at(place);
         }
         let place = said.schemes.as_ref().and_then(|(list, span)| {
-            let found = fault(&error, list);
+            let found = reading::fault(&error, list);
             let inside =
                 text.get(span.clone()).and_then(|value| value.rfind(found)).map(|at| span.start + at);
             let (from, to) = inside.map_or((span.start, span.end), |from| (from, from + found.len()));
@@ -102,7 +127,7 @@ pub(crate) fn from_file(file: &Run, registry: Registry, arguments: &[String]) ->
     run(&scenario, (list, &choices), &file.runs, &file.output, &inputs, notes.collect(), arguments)
 }
 
-/// Of an option that excludes what the file is about, the file's key.
+/// Returns the key in the file that an exclusion error is about, if this key determines the subject of the file.
 fn of_subject(error: &ScenarioError, given: &[(&'static str, String)]) -> Option<&'static str> {
     let ScenarioFault::Excluded { other, .. } = error.fault else { return None };
     let in_file = |key: &&&str| !given.iter().any(|(given, _)| given == *key);
@@ -132,67 +157,86 @@ fn run(
     if scenario.probe.is_some() {
         return probe::run(scenario, runs, to, inputs, &notes, arguments);
     }
-    if runs.each_train {
-        let place = Place::value(arguments, "--each-train", "--each-train");
-        return Err(Failure::usage(EACH_TRAIN).at(place));
-    }
+    refuse_trains(runs, arguments)?;
     if runs.each_flow {
         let place = Place::value(arguments, "--each-flow", "--each-flow");
         return Err(Failure::usage(EACH_FLOW).at(place));
     }
     let jobs = runs.jobs(arguments)?;
     let style = to.table.style(Rows::Race, &scenario.window_fields(), arguments)?;
-    let figure_until = figure_until(to, choices.len(), arguments)?;
+    let until = figure_until(to, choices.len(), arguments)?;
     let clients = scenario.rounds.map_or(1, |rounds| rounds.clients);
     let of_flows: Vec<String> =
         choices.iter().filter(|_| clients > 1).map(|choice| flow_name("", choice)).collect();
     to.check(choices, &of_flows, inputs, arguments)?;
-    let logs = Logs::new(scenario, choices, to, arguments)?;
-    notes.extend(scenario.ineffective(choices));
-    output::note(&notes);
-
-    let interrupt = Interrupt::listen();
-    let total = u64::from(scenario.runs) * choices.len() as u64;
-    let progress = Progress::new(total);
-    let drawings = Drawings::new(to, base_path(scenario));
-    let record = |recording: &Recording| drawings.take(recording);
-    let client_tap = |choice: &SchemeChoice, seed, client| logs.of_client(choice, seed, client);
-    let take_slot = |slot: LinkSlot<'_>| logs.take_slot(slot);
-    let how = How {
-        jobs,
-        record: if drawings.are_wanted() { Some(&record) } else { None },
-        progress: &|done, _, name| progress.show(done, name),
-        interrupted: &|| interrupt.happened(),
-        tap: &|choice, seed| logs.of_run(choice, seed),
-        client_tap: logs.are_wanted().then_some(&client_tap as MakeClientTap<'_>),
-        slots: logs.slot().map(|length| Slots { length, take: &take_slot }),
-        ..How::default()
-    };
-    let raced = race(scenario, choices, &how);
-    let raced = match raced {
-        Err(RunError::Interrupted) => Vec::new(),
-        other => other.map_err(Failure::usage)?,
-    };
-    let references = match references(scenario, choices, &raced, &how) {
-        Err(RunError::Interrupted) => Vec::new(),
-        other => other.map_err(Failure::usage)?,
-    };
-    drop(progress);
-
-    // A transfer that finished lacks a cost if there is no ideal; one that did not may lack it, too.
-    let lacks_ideal = |row: &Row| row.ideal_fct_s == Some(None);
-    let without = raced.iter().flat_map(|result| &result.rows).any(lacks_ideal);
-    let missing = if interrupt.happened() { missing(scenario, choices, &raced) } else { Vec::new() };
-    let program = arguments.first().map_or("", String::as_str);
-    let results = Results::new((scenario, choices), (raced, references), runs, missing, drawings, program);
-    let written = results.write(to, &style, figure_until);
-    if without {
-        output::note(&[without_ideal(scenario)]);
-    }
-    logs.finish(to).and(written)
+    let order = Order { scenario, choices, runs, to, style, until, arguments };
+    let raced = Connections { order: &order, drawings: Drawings::new(to, base_path(scenario)) };
+    carry_out(raced, &order, jobs, notes)
 }
 
-/// The schemes of a script whose flows all have their own.
+/// Connections of which each run has one, or several clients of one scheme.
+struct Connections<'a> {
+    order: &'a Order<'a>,
+    drawings: Drawings,
+}
+
+impl Raced for Connections<'_> {
+    type Result = SchemeResult;
+
+    fn groups(&self) -> usize {
+        self.order.choices.len()
+    }
+
+    fn logged(&self) -> &[SchemeChoice] {
+        self.order.choices
+    }
+
+    fn race(&self, how: How<'_>, logs: &Logs<'_>) -> Result<Ran<SchemeResult>, RunError> {
+        let Order { scenario, choices, .. } = *self.order;
+        let record = |recording: &Recording| self.drawings.take(recording);
+        let tap = |choice: &SchemeChoice, seed| logs.of_run(choice, seed);
+        let client_tap = |choice: &SchemeChoice, seed, client| logs.of_client(choice, seed, client);
+        let how = How {
+            record: if self.drawings.are_wanted() { Some(&record) } else { None },
+            tap: &tap,
+            client_tap: logs.are_wanted().then_some(&client_tap as MakeClientTap<'_>),
+            ..how
+        };
+        let raced = race_until_interrupted(scenario, choices, &how)?;
+        let references = match &raced {
+            Completed::Whole(raced) => references(scenario, choices, raced, &how),
+            Completed::Partial { .. } => Err(RunError::Interrupted),
+        };
+        Ok((raced, references))
+    }
+
+    fn finished(&self, results: &[SchemeResult], _: Option<(u64, u64)>) -> String {
+        finished(self.order.scenario, self.order.choices, results)
+    }
+
+    fn write(
+        self,
+        results: Vec<SchemeResult>,
+        references: Vec<Reference>,
+        partial: Option<Partial>,
+    ) -> Result<(), Failure> {
+        let Order { scenario, choices, runs, to, until, .. } = *self.order;
+        // This tests the ideal, not the cost. A finished transfer lacks a cost only if there is no ideal, but an unfinished one may lack it
+        // as well.
+        let lacks_ideal = |row: &Row| row.ideal_fct_s == Some(None);
+        let without = results.iter().flat_map(|result| &result.rows).any(lacks_ideal);
+        let results = (results, references);
+        let program = self.order.program();
+        let results = Results::new((scenario, choices), results, runs, partial, self.drawings, program);
+        let written = results.write(to, &self.order.style, until);
+        if without {
+            output::note(&[without_ideal(scenario)]);
+        }
+        written
+    }
+}
+
+/// Returns the schemes of a script if each of its flows has its own scheme; `None` otherwise.
 fn scripted(scenario: &Scenario) -> Result<Option<Vec<SchemeChoice>>, CastError> {
     if scenario.script.is_empty() || scenario.has_row_scheme() {
         return Ok(None);
@@ -200,69 +244,20 @@ fn scripted(scenario: &Scenario) -> Result<Option<Vec<SchemeChoice>>, CastError>
     Ok(Some(scenario.cast(None)?.choices))
 }
 
-const EACH_TRAIN: &str = "--each-train: flows are raced; trains are sent with --probe";
-
 const EACH_FLOW: &str = "--each-flow: one flow is measured; for a row a flow say how many are with --flows";
 
-/// The part of a list of schemes that is at fault.
-pub(crate) fn fault<'a>(error: &'a ChoiceError, list: &'a str) -> &'a str {
-    match error {
-        ChoiceError::Unknown { found, .. }
-        | ChoiceError::Stray { found }
-        | ChoiceError::NotAParameter { found }
-        | ChoiceError::TakenWithParameters { found }
-        | ChoiceError::Label { found } => found,
-        ChoiceError::Value { error, .. }
-        | ChoiceError::Own { error: OptionError::Value { error, .. }, .. } => &error.found,
-        ChoiceError::Own { error: OptionError::UnknownKey { key, .. }, .. } => key,
-        ChoiceError::Twice { name } | ChoiceError::NotListed { name } => name,
-        ChoiceError::NothingLeft | ChoiceError::Empty | ChoiceError::Parameter(_) | ChoiceError::Host(_) => {
-            list
-        }
-    }
-}
-
-/// The rows that an interrupt left without all their runs: name, and how many are there.
-fn missing(scenario: &Scenario, choices: &[SchemeChoice], raced: &[SchemeResult]) -> Vec<String> {
+/// Describes which runs of an interrupted race are finished. Names the schemes that lack runs. If none does, only runs of references are
+/// missing.
+fn finished(scenario: &Scenario, choices: &[SchemeChoice], raced: &[SchemeResult]) -> String {
     let wanted = scenario.runs as usize;
     let of = |choice: &SchemeChoice| {
         let rows = raced.iter().find(|result| result.name == choice.name()).map_or(0, |one| one.rows.len());
         (rows < wanted).then(|| format!("{} {rows} of {wanted}", choice.name()))
     };
-    choices.iter().filter_map(of).collect()
-}
-
-/// How long the figure is to be in nanoseconds, if that was said; and that there can be one.
-pub(crate) fn figure_until(
-    output: &OutputOptions,
-    rows: usize,
-    arguments: &[String],
-) -> Result<Option<u64>, Failure> {
-    if let Some(file) = &output.figure {
-        figure::check(rows).map_err(|error| {
-            Failure::usage(format!("--figure: {error}")).at(Place::value(
-                arguments,
-                "--figure",
-                &file.to_string_lossy(),
-            ))
-        })?;
-    }
-    let Some(text) = &output.figure_until else { return Ok(None) };
-    let span = quantity::span(text).map_err(|error| {
-        Failure::usage(format!("--figure-until: {error}")).at(Place::value(arguments, "--figure-until", text))
-    })?;
-    Ok(Some(span.nanos()))
-}
-
-/// The bytes kept of a captured packet.
-pub(crate) fn snap(text: Option<&str>, arguments: &[String]) -> Result<Option<NonZeroU32>, Failure> {
-    let Some(text) = text.filter(|text| *text != "all") else { return Ok(None) };
-    let bytes = quantity::count(text.trim_end_matches('B')).ok().and_then(|bytes| u32::try_from(bytes).ok());
-    match bytes.and_then(NonZeroU32::new).filter(|bytes| bytes.get() <= 65_535) {
-        Some(bytes) => Ok(Some(bytes)),
-        None => Err(Failure::usage(format!(
-            "--snap: `{text}` is not allowed; bytes from 1 to 65535 are, as in `128B`, or `all`"
-        ))
-        .at(Place::value(arguments, "--snap", text))),
+    let lacking: Vec<String> = choices.iter().filter_map(of).collect();
+    if lacking.is_empty() {
+        WITHOUT_REFERENCES.to_owned()
+    } else {
+        format!("runs finished: {}", lacking.join(", "))
     }
 }

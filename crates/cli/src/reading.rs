@@ -1,4 +1,4 @@
-//! What to race: from the command line, or a scenario file, to a scenario and a list of schemes.
+//! Reads the race to run, from the command line or a scenario file. The result is a scenario and a list of schemes.
 
 use std::path::Path;
 
@@ -8,17 +8,17 @@ use firstflight_scenario::{
     SchemeChoice, quantity, read_text,
 };
 
-use crate::args::RunOptions;
 use crate::failure::{Failure, Place};
+use crate::options::RunOptions;
 
 impl RunOptions {
-    /// Runs at a time; `None` leaves it to the machine.
+    /// Returns the number of runs at a time; `None` for the number of processors.
     pub(crate) fn jobs(&self, arguments: &[String]) -> Result<Option<usize>, Failure> {
         jobs(self.jobs.as_deref(), arguments)
     }
 }
 
-/// The value of `--jobs`.
+/// Returns the value of `--jobs`; `None` if it was not given.
 pub(crate) fn jobs(text: Option<&str>, arguments: &[String]) -> Result<Option<usize>, Failure> {
     const MOST: u64 = 1024;
     let Some(text) = text else { return Ok(None) };
@@ -31,7 +31,7 @@ pub(crate) fn jobs(text: Option<&str>, arguments: &[String]) -> Result<Option<us
     }
 }
 
-/// Sets what was given on the command line.
+/// Sets the options given on the command line.
 pub(crate) fn set<'a>(
     options: &mut Options,
     given: impl Iterator<Item = &'a (&'static str, String)>,
@@ -40,7 +40,7 @@ pub(crate) fn set<'a>(
     for (key, text) in given {
         options.set(key, text).map_err(|error| {
             let option = format!("--{key}");
-            // Of a list, the first entry that cannot be read by itself.
+            // The fault is in the first entry of a list that cannot be parsed alone.
             let entry = text.split(';').position(|entry| options.clone().set(key, entry).is_err());
             let found = match &error {
                 OptionError::Value { error, .. } => error.found.as_str(),
@@ -53,7 +53,7 @@ pub(crate) fn set<'a>(
     Ok(())
 }
 
-/// Fills in what is unset.
+/// Returns the scenario of these options, with defaults for the others.
 pub(crate) fn resolve(options: &Options, arguments: &[String]) -> Result<Scenario, Failure> {
     Scenario::resolve(options).map_err(|error| {
         if options.given(error.key).is_none() {
@@ -63,7 +63,7 @@ pub(crate) fn resolve(options: &Options, arguments: &[String]) -> Result<Scenari
     })
 }
 
-/// The option of the command line that a scenario's error blames; of several flows, the flow.
+/// Returns the place of the option that caused a scenario's error. If the option lists flows, this is the place of the faulty flow.
 pub(crate) fn place(error: &ScenarioError, arguments: &[String]) -> Option<Place> {
     let option = format!("--{}", error.key);
     match error.fault {
@@ -72,7 +72,7 @@ pub(crate) fn place(error: &ScenarioError, arguments: &[String]) -> Option<Place
     }
 }
 
-/// Reads a scenario file; gives its text too, for places in it.
+/// Reads a scenario file. Also returns its text, so that errors can show the faulty place.
 pub(crate) fn read(registry: Registry, path: &Path) -> Result<(String, ScenarioFile), Failure> {
     let name = path.display().to_string();
     let text = read_text(path).map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
@@ -85,7 +85,8 @@ pub(crate) fn read(registry: Registry, path: &Path) -> Result<(String, ScenarioF
     }
 }
 
-/// A list of schemes over a file's: one that begins by taking away takes away from the file's list, or from all.
+/// Combines a list of schemes with the list in a file. A list that starts with a removal removes from the file's list, or from all schemes
+/// if the file has none.
 pub(crate) fn over(of_file: Option<&str>, list: &str) -> String {
     match of_file {
         Some(of_file) if list.trim_start().starts_with('-') => format!("{of_file},{list}"),
@@ -93,7 +94,25 @@ pub(crate) fn over(of_file: Option<&str>, list: &str) -> String {
     }
 }
 
-/// Reads the list of schemes; without one, all race.
+/// Reads a list of schemes. Without a list, returns all schemes.
 pub(crate) fn schemes(registry: Registry, list: Option<&str>) -> Result<Vec<SchemeChoice>, ChoiceError> {
     registry.parse_choices(list.unwrap_or("all"))
+}
+
+/// Returns the part of a list of schemes in which the error is.
+pub(crate) fn fault<'a>(error: &'a ChoiceError, list: &'a str) -> &'a str {
+    match error {
+        ChoiceError::Unknown { found, .. }
+        | ChoiceError::Stray { found }
+        | ChoiceError::NotAParameter { found }
+        | ChoiceError::TakenWithParameters { found }
+        | ChoiceError::Label { found } => found,
+        ChoiceError::Value { error, .. }
+        | ChoiceError::Own { error: OptionError::Value { error, .. }, .. } => &error.found,
+        ChoiceError::Own { error: OptionError::UnknownKey { key, .. }, .. } => key,
+        ChoiceError::Twice { name } | ChoiceError::NotListed { name } => name,
+        ChoiceError::NothingLeft | ChoiceError::Empty | ChoiceError::Parameter(_) | ChoiceError::Host(_) => {
+            list
+        }
+    }
 }

@@ -1,23 +1,40 @@
-//! `firstflight replay EVENTS.jsonl`: a recorded trace, told to a scheme again.
+//! `firstflight replay EVENTS.jsonl`: replays a recorded trace to a scheme.
 
 use std::fmt::Display;
 use std::fs::File;
 use std::io::BufReader;
+use std::path::PathBuf;
 
+use clap::Args;
 use firstflight::registry::{AnyController, Registry};
 use firstflight::{Bytes, Call, Event, Exit, Note, Pacing, Path, Plan, TraceRecord};
-use firstflight_hostile::conformance::{Breaches, Conformance};
-use firstflight_report::log::{origin_name, phase_name};
+use firstflight_conformance::{Breaches, Conformance};
+use firstflight_export::log::{origin_name, phase_name};
 use firstflight_report::prose;
 use firstflight_scenario::{ByName, Part, quantity};
-use firstflight_trace::{Calls, Header, Hosts, Writer, read};
+use firstflight_trace::{Calls, Header, Hosts, Writer, in_a_line, read};
 
-use crate::args::Replay;
 use crate::failure::Failure;
 use crate::output;
 
-/// Replays, and prints what the scheme decides; to the recorded scheme, also whether it decides the same. Whatever scheme
-/// hears it, the record's host is held to the laws of hosts: what a host may not say is no measure of any scheme.
+#[derive(Args, Debug)]
+pub(crate) struct Replay {
+    /// The trace: a file that `race --events` wrote, or another host's record in that format.
+    pub(crate) events: PathBuf,
+    /// The scheme that replays the trace, with its parameters, as in `--schemes` [the recorded scheme, whose decisions are
+    /// then compared].
+    #[arg(long, value_name = "NAME[:K=V,...]", allow_hyphen_values = true)]
+    pub(crate) scheme: Option<String>,
+    /// Print every call, not only those that change the plan.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) all: bool,
+    /// Print a new trace: the recorded calls with the plans of this scheme.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Replays the trace, and prints the scheme's decisions. For the recorded scheme, also checks that the decisions are the recorded ones. For
+/// any scheme, checks the recorded host against the laws of hosts, because calls that break the laws are no test of a scheme.
 pub(crate) fn replay(replay: &Replay, registry: Registry) -> Result<(), Failure> {
     let name = replay.events.display().to_string();
     let refuse = |what: &dyn Display| Failure::usage(format!("{name}: {what}"));
@@ -37,7 +54,7 @@ pub(crate) fn replay(replay: &Replay, registry: Registry) -> Result<(), Failure>
 
     let shown =
         if replay.json { Shown::trace(&header, same) } else { Shown::text(&header, replay.all, same) };
-    // A recorded scheme that this version cannot build has no judge.
+    // If this version cannot build the recorded scheme, there is no judge for it.
     let host = Conformance::with_judge_of(registry, &recorded).unwrap_or_default();
     let heard = tell(twin, host, calls, shown, &name)?;
     let different = heard.first_different.as_ref().filter(|_| same);
@@ -46,7 +63,7 @@ pub(crate) fn replay(replay: &Replay, registry: Registry) -> Result<(), Failure>
     });
     let mut faults: Vec<(usize, String)> = [broken(&heard.breaches), decided].into_iter().flatten().collect();
     if !faults.is_empty() {
-        // What comes first may be the cause.
+        // The first fault comes first, because it may be the cause of the others.
         faults.sort_by_key(|(line, _)| *line);
         let faults: Vec<String> = faults.into_iter().map(|(_, what)| what).collect();
         return Err(Failure::check(format!("{name}: {}", faults.join("; besides, "))));
@@ -61,10 +78,10 @@ pub(crate) fn replay(replay: &Replay, registry: Registry) -> Result<(), Failure>
             format!("the first decision that {} did not make is on line {}", recorded.scheme, first.line)
         }
     };
-    output::print(&format!("{} calls; {verdict}\n", heard.calls))
+    output::print(&(in_a_line(&format!("{} calls; {verdict}", heard.calls)) + "\n"))
 }
 
-/// What hears the calls: as much of a controller as the host of the trace has.
+/// The receiver of the recorded calls: a whole controller, or only a start-up or a restart, as the trace's host has.
 enum Twin {
     Whole(Box<AnyController>),
     Part(Part),
@@ -79,14 +96,14 @@ impl Twin {
     }
 }
 
-/// What a replay found.
+/// Results of a replay.
 struct Heard {
     calls: u64,
     breaches: Breaches,
     first_different: Option<Different>,
 }
 
-/// A decision that is not the recorded one.
+/// A decision that differs from the recorded one.
 struct Different {
     line: usize,
     now: String,
@@ -102,8 +119,8 @@ fn tell(
 ) -> Result<Heard, Failure> {
     let mut heard = Heard { calls: 0, breaches: Breaches::default(), first_different: None };
     loop {
-        let told = match calls.next_call() {
-            Ok(Some(told)) => told,
+        let record = match calls.next_call() {
+            Ok(Some(record)) => record,
             Ok(None) => break,
             Err(error) => {
                 shown.flush()?;
@@ -111,22 +128,22 @@ fn tell(
             }
         };
         heard.calls += 1;
-        host.hear(calls.line(), &told);
-        let (plan, notes) = twin.replay(&told.call, &told.path);
-        if heard.first_different.is_none() && (plan, &notes) != (told.plan, &told.notes) {
-            let (now, then) = (decision(&plan, &notes), decision(&told.plan, &told.notes));
+        host.check_record(calls.line(), &record);
+        let (plan, notes) = twin.replay(&record.call, &record.path);
+        if heard.first_different.is_none() && (plan, &notes) != (record.plan, &record.notes) {
+            let (now, then) = (decision(&plan, &notes), decision(&record.plan, &record.notes));
             heard.first_different = Some(Different { line: calls.line(), now, then });
         }
-        // What was judged for one scheme is not what is judged for another.
-        let judged = told.judged.filter(|_| shown.same);
-        shown.add(&TraceRecord { plan, notes, judged, ..told })?;
+        // The judgement of one scheme does not apply to another scheme.
+        let judged = record.judged.filter(|_| shown.same);
+        shown.add(&TraceRecord { plan, notes, judged, ..record })?;
     }
     shown.flush()?;
     heard.breaches = host.finish();
     Ok(heard)
 }
 
-/// The first law that the host breaks, and how much else it does.
+/// Returns the line of the trace in which the host first breaks a law, and a description of its breaches. `None` if it breaks none.
 fn broken(breaches: &Breaches) -> Option<(usize, String)> {
     let first = breaches.listed().first()?;
     let mut others: Vec<&str> = breaches.listed()[1..].iter().map(|breach| breach.law.name()).collect();
@@ -139,22 +156,22 @@ fn broken(breaches: &Breaches) -> Option<(usize, String)> {
     Some((first.line, what))
 }
 
-/// The decisions on their way to standard output.
+/// The output of decisions on standard output.
 struct Shown {
     buffer: String,
-    /// Whether they are of the recorded scheme.
+    /// Whether the decisions are those of the recorded scheme.
     same: bool,
     form: Form,
 }
 
 enum Form {
-    /// A trace of its own.
+    /// A new trace with the decisions is printed.
     Trace(Box<Writer>),
-    /// A line where something changes, or for every call.
+    /// A line is printed for each change of the plan, or for every call.
     Text { all: bool, width: Option<usize>, last: Option<Plan> },
 }
 
-/// How much is printed at a time.
+/// The number of bytes printed at a time.
 const CHUNK: usize = 1 << 16;
 
 impl Shown {
@@ -170,25 +187,25 @@ impl Shown {
             Hosts::Startup => format!("{scheme} alone"),
             Hosts::Restart => format!("restart {restart} alone"),
         };
-        let title = prose::fold(&title, output::stdout_width(), 2);
+        let title = prose::fold(&in_a_line(&title), output::stdout_width(), 2);
         let buffer = format!("{title}\n{}\n", columns.trim_end());
         Self { buffer, same, form: Form::Text { all, width: output::stdout_width(), last: None } }
     }
 
-    fn add(&mut self, told: &TraceRecord) -> Result<(), Failure> {
+    fn add(&mut self, record: &TraceRecord) -> Result<(), Failure> {
         match &mut self.form {
-            Form::Trace(writer) => self.buffer.push_str(&writer.told(told)),
+            Form::Trace(writer) => self.buffer.push_str(&writer.record(record)),
             Form::Text { all, width, last } => {
-                let changed = last.replace(told.plan) != Some(told.plan) || !told.notes.is_empty();
+                let changed = last.replace(record.plan) != Some(record.plan) || !record.notes.is_empty();
                 if *all || changed {
-                    let seconds = told.path.now.nanos();
+                    let seconds = record.path.now.nanos();
                     let at = format!("{}.{:09}", seconds / 1_000_000_000, seconds % 1_000_000_000);
-                    let notes = told.notes.iter().map(note).collect::<Vec<_>>().join("; ");
+                    let notes = record.notes.iter().map(note).collect::<Vec<_>>().join("; ");
                     let plan = format!(
                         "{at:>12}  {:<13} {:>11}  {:<36} ",
-                        call_name(&told.call),
-                        format!("{} B", told.plan.window.get()),
-                        pacing(&told.plan)
+                        call_name(&record.call),
+                        format!("{} B", record.plan.window.get()),
+                        pacing(&record.plan)
                     );
                     self.buffer.push_str(&decided(&plan, &notes, *width));
                     self.buffer.push('\n');
@@ -204,7 +221,7 @@ impl Shown {
     }
 }
 
-/// The plan with its notes behind it; below it, if there is no room behind.
+/// Returns the plan followed by its notes. If there is no room after the plan, the notes are below it.
 fn decided(plan: &str, notes: &str, width: Option<usize>) -> String {
     let line = format!("{plan}{notes}");
     let line = line.trim_end();

@@ -1,54 +1,54 @@
-//! What a race says, written where it was asked for.
+//! Writes the results of a race to the requested outputs.
 
 use std::path::Path;
 
+use firstflight_export::{Record, parquet, records, write_whole};
 use firstflight_measure::{Reference, SchemeResult, VERSION, ideal};
 use firstflight_report::svg::figure::{self, Frame};
-use firstflight_report::{
-    Record, Report, Subject, TableStyle, html, parquet, prose, records, table, windows_table, write_whole,
-};
+use firstflight_report::{Report, Subject, TableStyle, html, prose, table, windows_table};
 use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
 use serde_json::Value;
 
-use crate::args::{OutputOptions, RunOptions};
 use crate::drawings::{Drawing, Drawings, base_path};
 use crate::failure::Failure;
+use crate::options::{OutputOptions, RunOptions};
 use crate::output;
+use crate::partial::Partial;
 
 /// The results of a race, best first.
 pub(crate) struct Results<'a> {
     scenario: &'a Scenario,
-    /// As they were asked for.
+    /// The schemes in the order of the command line.
     choices: &'a [SchemeChoice],
     ranked: Vec<SchemeResult>,
-    /// Beside which the verdict judges some of them.
+    /// The results of byte-counting slow start with which the verdict compares some schemes.
     references: Vec<Reference>,
     runs: &'a RunOptions,
-    /// After an interrupt: the rows that lack runs, and how many they have.
-    missing: Vec<String>,
-    /// What is drawn, in the order of the results.
+    /// The description of an interrupted race; `None` for complete results.
+    partial: Option<Partial>,
+    /// The data for plots, in the order of the results.
     drawings: Vec<Drawing>,
-    /// Who races it again.
+    /// The name of the program that reproduces the race.
     program: &'a str,
 }
 
 impl<'a> Results<'a> {
-    /// Puts the results in order.
+    /// Orders the results, best first.
     pub(crate) fn new(
         (scenario, choices): (&'a Scenario, &'a [SchemeChoice]),
         (mut ranked, references): (Vec<SchemeResult>, Vec<Reference>),
         runs: &'a RunOptions,
-        missing: Vec<String>,
+        partial: Option<Partial>,
         drawings: Drawings,
         program: &'a str,
     ) -> Self {
         firstflight_measure::rank(&scenario.contest(), &mut ranked);
         let drawings = drawings.of(&ranked, scenario.seed);
-        Self { scenario, choices, ranked, references, runs, missing, drawings, program }
+        Self { scenario, choices, ranked, references, runs, partial, drawings, program }
     }
 
-    /// Writes everything that was asked for. A failure of one output does not keep the others from being
-    /// written; the first one is reported.
+    /// Writes all requested outputs. If one output fails, the others are still written, and the first failure is returned. Partial results
+    /// are only printed.
     pub(crate) fn write(
         mut self,
         to: &OutputOptions,
@@ -56,20 +56,19 @@ impl<'a> Results<'a> {
         figure_until: Option<u64>,
     ) -> Result<(), Failure> {
         let records = self.records()?;
-        let mut first = Ok(());
-        if !records.is_empty() {
-            let outputs = [
-                self.to_stdout(to, &records, style),
-                to_parquet(to, &records),
-                self.write_report(to, &records),
-                self.write_figure(to, &records, figure_until),
-            ];
-            first = outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()));
+        if let Some(partial) = &self.partial {
+            if !records.is_empty() {
+                self.to_stdout(to, &records, style)?;
+            }
+            return Err(partial.failure());
         }
-        if first.is_ok() && !self.missing.is_empty() {
-            return Err(Failure::interrupted(self.interruption()));
-        }
-        first
+        let outputs = [
+            self.to_stdout(to, &records, style),
+            to_parquet(to, &records),
+            self.write_report(to, &records),
+            self.write_figure(to, &records, figure_until),
+        ];
+        outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()))
     }
 
     fn records(&self) -> Result<Vec<Record>, Failure> {
@@ -82,14 +81,15 @@ impl<'a> Results<'a> {
     }
 
     fn to_stdout(&self, to: &OutputOptions, records: &[Record], style: &TableStyle) -> Result<(), Failure> {
-        if output::print_records(records, to.json, to.csv)? {
+        if output::print_records(records, self.partial.as_ref(), (to.json, to.csv))? {
             return Ok(());
         }
         let title = prose::fold(&format!("{}\n\n", self.scenario.describe()), style.width, 0);
         let windows = windows_table(records, style.width);
         output::print(&(title + &table::render(&self.shown(records), &self.verdict(), style) + &windows))?;
-        let files = [&to.report, &to.figure, &to.parquet, &to.pcap, &to.events, &to.qlog, &to.series];
-        if files.into_iter().all(Option::is_none) {
+        let folders = [&to.pcap, &to.events, &to.qlog];
+        let has_files = to.files().next().is_some() || folders.into_iter().any(Option::is_some);
+        if !has_files && self.partial.is_none() {
             output::say("nothing was written to a file; --report FILE.html draws this race\n");
         }
         Ok(())
@@ -102,7 +102,7 @@ impl<'a> Results<'a> {
         write(path, html::render(&report).map_err(Failure::write)?.as_bytes())
     }
 
-    /// The figure shows the rows in the order in which they were asked for.
+    /// Writes the figure, with the rows in the order of the command line.
     fn write_figure(
         &mut self,
         to: &OutputOptions,
@@ -136,8 +136,8 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// The records as people see them: an interval of zero would be read as certainty found by many runs where the seed cannot
-    /// make them differ, which the verdict says.
+    /// Returns the records as people see them. If the verdict says that the seed changes no run, confidence intervals of zero are removed,
+    /// because they would suggest the certainty of many runs.
     fn shown(&self, records: &[Record]) -> Vec<Record> {
         let mut records = records.to_vec();
         if !self.scenario.seed_changes_runs() {
@@ -149,15 +149,15 @@ impl<'a> Results<'a> {
         records
     }
 
-    /// What the clairvoyant sender would have delivered by the end of the longest run drawn.
+    /// Returns the deliveries of the ideal sender until the end of the longest run in a plot.
     fn ideal(&self) -> Vec<(u64, u64)> {
         let Some(first) = self.drawings.first() else { return Vec::new() };
-        // The line is of a sender that always has something to send: beside rounds of replies it would only set the scale.
+        // The line is that of a sender that always has data to send. With rounds of replies or pauses it would only stretch the scale.
         if self.scenario.app.is_some() || self.scenario.rounds.is_some() {
             return Vec::new();
         }
         let longest = self.drawings.iter().map(|drawing| drawing.ended_at).max().unwrap_or(0);
-        // A transfer that is over delivers no more.
+        // A transfer that has finished delivers no more.
         let ideal_fct = self.ranked.iter().find_map(|result| result.rows.first()?.ideal_fct_s?);
         #[expect(
             clippy::cast_possible_truncation,
@@ -170,23 +170,21 @@ impl<'a> Results<'a> {
         ideal::ideal_line(common.unwrap_or(&first.ideal), until, payload_share)
     }
 
-    /// The verdict; after an interrupt it says so first.
+    /// Returns the verdict; for partial results, the sentence that replaces it.
     fn verdict(&self) -> String {
-        let verdict = firstflight_measure::verdict(&self.scenario.contest(), &self.ranked, &self.references);
-        if self.missing.is_empty() { verdict } else { format!("{}. So far: {verdict}", self.interruption()) }
-    }
-
-    fn interruption(&self) -> String {
-        format!("interrupted; runs finished: {}", self.missing.join(", "))
+        let verdict =
+            || firstflight_measure::verdict(&self.scenario.contest(), &self.ranked, &self.references);
+        self.partial.as_ref().map_or_else(verdict, Partial::sentence)
     }
 }
 
-fn to_parquet(to: &OutputOptions, records: &[Record]) -> Result<(), Failure> {
+/// Writes the records as Parquet if that is requested.
+pub(crate) fn to_parquet(to: &OutputOptions, records: &[Record]) -> Result<(), Failure> {
     let Some(path) = &to.parquet else { return Ok(()) };
     write(path, &parquet::to_bytes(records).map_err(Failure::write)?)
 }
 
-/// Writes a file whole or not at all, and says so.
+/// Writes a file, completely or not at all, and reports that it was written.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     write_whole(path, bytes).map_err(Failure::write)?;
     output::say_written(path);

@@ -1,5 +1,6 @@
-//! `firstflight schemes`: what there is to race: schemes, restart policies, avoidance laws.
+//! `firstflight schemes`: lists schemes, restart policies and avoidance laws.
 
+use clap::Args;
 use firstflight::registry::{self, LawEntry, Needs, Parameter, Registry, RestartEntry, SchemeEntry};
 use firstflight::schemes::Initial;
 use firstflight_measure::ALONE;
@@ -8,30 +9,38 @@ use firstflight_scenario::deploy;
 use firstflight_scenario::suggest::{SCHEMES, meant};
 use serde::Serialize;
 
-use crate::args::Schemes;
 use crate::failure::{Failure, Place};
 use crate::output;
 
-/// One scheme, policy or law, as `--json` gives it.
+#[derive(Args, Debug)]
+pub(crate) struct Schemes {
+    /// Only entries of this name, or of this kind: scheme, restart, avoidance.
+    pub(crate) name: Option<String>,
+    /// Print only JSON, one line for each entry.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// One scheme, policy or law, as `--json` prints it.
 #[derive(Serialize)]
 struct Listed {
-    /// The kind: `scheme`, `restart` or `avoidance`. It is also the field of a row that has the name, and the option that
-    /// sets it (`--schemes` for a scheme).
+    /// The kind: `scheme`, `restart` or `avoidance`. This is also the name of a row's field that has the entry's name, and of the option
+    /// that sets it (`--schemes` for a scheme).
     kind: &'static str,
     name: &'static str,
     summary: &'static str,
     source: &'static str,
-    /// The law that goes with a scheme unless another is asked for.
+    /// The avoidance law that a scheme uses unless another is requested.
     #[serde(rename = "avoidance", skip_serializing_if = "Option::is_none")]
     law: Option<&'static str>,
     parameters: Vec<ListedParameter>,
     needs: Vec<&'static str>,
-    /// What changes what it does where a host gives it, and what it works without.
+    /// Optional abilities of a host. The entry can run without them, but behaves differently.
     uses: Vec<&'static str>,
-    /// What is needed beyond the sender: the field `deploy` of a row; `alone` if nothing.
+    /// The help needed beyond the sender, as in the field `deploy` of a row; `alone` if none is needed.
     deploy: String,
-    /// Bytes that govern a connection, the copy for undo not counted: a scheme with `rfc5681` and its own law, a
-    /// policy with `slow-start` and `reno`, a law with `slow-start` and `rfc5681`.
+    /// The bytes of a connection's state, without the copy for undo. A scheme is measured with `rfc5681` and its own law, a policy with
+    /// `slow-start` and `reno`, and a law with `slow-start` and `rfc5681`.
     state_bytes: Option<usize>,
 }
 
@@ -47,14 +56,14 @@ const SCHEME: &str = "scheme";
 const RESTART: &str = "restart";
 const AVOIDANCE: &str = "avoidance";
 
-/// The sections of the list for people: kind, title.
+/// The sections of the list for people, each as (kind, title).
 const SECTIONS: [(&str, &str); 3] = [
     (SCHEME, "Start-up schemes: --schemes NAME[:k=v,…]"),
     (RESTART, "Restart policies after an idle time: --restart NAME[/k=v…]"),
     (AVOIDANCE, "Avoidance laws: --avoidance NAME"),
 ];
 
-/// The list, or what is named of it, as lines for people or one JSON object a line.
+/// Returns the list, or the named entries of it: as lines for people, or with one JSON object on each line.
 pub(crate) fn list(asked: &Schemes, registry: Registry, arguments: &[String]) -> Result<String, Failure> {
     let schemes = registry.schemes().map(|entry| Listed::scheme(registry, entry));
     let restarts = registry.restarts().map(Listed::restart);
@@ -71,7 +80,7 @@ pub(crate) fn list(asked: &Schemes, registry: Registry, arguments: &[String]) ->
         return Ok(sections(&listed, output::stdout_width()));
     }
     let mut out = Vec::new();
-    firstflight_report::json::write_lines(&mut out, &listed).map_err(Failure::write)?;
+    firstflight_export::json::write_lines(&mut out, &listed).map_err(Failure::write)?;
     String::from_utf8(out).map_err(Failure::write)
 }
 
@@ -131,7 +140,7 @@ impl Listed {
     }
 }
 
-/// What decides no size.
+/// The initial values for measuring the size, which they do not affect.
 const INITIAL: Initial = Initial { segments: 10, ssthresh: None };
 
 fn parameters(parameters: &'static [Parameter]) -> Vec<ListedParameter> {
@@ -162,7 +171,7 @@ fn sections(listed: &[Listed], width: Option<usize>) -> String {
     SECTIONS.into_iter().filter_map(section).collect::<Vec<_>>().join("\n")
 }
 
-/// A line for each entry, and below it what is to be known of it, with names `names` columns wide.
+/// Renders a line for each entry, with its notes below. The column of names is `names` wide.
 fn table(listed: &[&Listed], names: usize, width: Option<usize>) -> String {
     let indent = " ".repeat(names);
     let has_law = listed.iter().any(|one| one.law.is_some());
@@ -172,7 +181,7 @@ fn table(listed: &[&Listed], names: usize, width: Option<usize>) -> String {
         let state = one.state_bytes.map_or_else(|| "-".to_owned(), |bytes| format!("{bytes} B"));
         let own_law = law(one.law.unwrap_or_default());
         let head = format!("{:names$}  {own_law}{state:>5}  ", one.name);
-        // What a source needs more than a line stands under its column.
+        // If a source is longer than its line, the rest is below it in the same column.
         let room = width.map(|width| width.saturating_sub(head.len()));
         let source = prose::fold(one.source, room, 0).replace('\n', &format!("\n{}", " ".repeat(head.len())));
         let abilities = [("needs", &one.needs), ("uses", &one.uses)];

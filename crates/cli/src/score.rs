@@ -1,21 +1,56 @@
-//! `firstflight score`: what the parts of a sweep say of each scheme.
+//! `firstflight score`: scores each scheme from the rows in the parts of a sweep.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use firstflight::registry::Registry;
+use firstflight_export::{part, write_whole};
+use firstflight_lab::BUILD;
 use firstflight_lab::score::{Filter, Group, Judged, distributions, score as judge};
 use firstflight_measure::VERSION;
 use firstflight_report::html::scored::{self, Scored};
-use firstflight_report::{Columns, human, part, score as report, write_whole};
+use firstflight_report::{Columns, human, score as report};
+use firstflight_trace::in_a_line;
 
-use crate::args::Score;
 use crate::failure::{Failure, Place};
+use crate::options::TableOptions;
 use crate::output;
-use crate::sweep::folder::{Manifest, files_of_a_sweep, named_builds, part_name};
+use crate::sweep::folder::{Manifest, files_of_a_sweep, interrupted, named_builds, part_name};
 use crate::targets::{Input, check_file, read_plain};
 
-/// Scores the parts in a folder.
+#[derive(Args, Debug)]
+pub(crate) struct Score {
+    /// The folder that `firstflight sweep --out` wrote.
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Score the parts that are there, even if some are missing.
+    #[arg(long)]
+    pub(crate) partial: bool,
+    /// Only paths that meet all of these conditions, as in `loss<=0.1%,cross=none`.
+    #[arg(long = "where", value_name = "CONDITIONS")]
+    pub(crate) of: Option<String>,
+    /// Show costs over that of the ideal that knows the path after one round trip, the bytes delivered early, the rates that exits found,
+    /// and the packets that queues dropped.
+    #[arg(long, conflicts_with_all = ["json", "csv", "wide", "columns"])]
+    pub(crate) bound: bool,
+    /// Print every table: each class by itself, with every column that fits.
+    #[arg(long)]
+    pub(crate) full: bool,
+    #[command(flatten)]
+    pub(crate) table: TableOptions,
+    /// Print only JSON, one line for each scheme and class, with every number.
+    #[arg(long, conflicts_with_all = ["csv", "full", "wide", "columns"])]
+    pub(crate) json: bool,
+    /// Print the score as CSV, with every number.
+    #[arg(long, conflicts_with_all = ["full", "wide", "columns"])]
+    pub(crate) csv: bool,
+    /// Write the score as a page: one HTML file that opens offline.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+}
+
+/// Carries out `firstflight score` for the parts in a folder.
 pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     let folder = &command.folder;
     let place = || Place::argument(arguments, &folder.to_string_lossy());
@@ -25,7 +60,7 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
         check_file("--report", path, &inputs, arguments)?;
     }
     let filter = filter(command, arguments)?;
-    let manifest = Manifest::read(folder).map_err(|error| Failure::usage(error).at(place()))?;
+    let manifest = of_this_version(folder).map_err(|error| Failure::usage(error).at(place()))?;
     let names = manifest.names(registry).map_err(|error| Failure::usage(error).at(place()))?;
     let mut rows = Vec::new();
     let mut missing = Vec::new();
@@ -57,7 +92,7 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
     rows.retain(|row| !without_ideal.contains(&row.path.path));
     if rows.is_empty() {
         return Err(Failure::usage(format!(
-            "no path of {} has an ideal, so that nothing has a cost; a score needs transfers of a size, and beside them no \
+            "no path of {} has an ideal, so that nothing has a cost; a score needs transfers of a size, and next to them no \
              constant rate that may take all of the bottleneck's",
             folder.display()
         ))
@@ -88,12 +123,10 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
         )
     });
     let builds: Vec<String> = builds.into_iter().collect();
-    let mixed = (builds.len() > 1).then(|| {
-        format!("the rows are of several programs, {}: what differs may be theirs", named_builds(&builds))
-    });
+    let of_others = of_others(&builds);
     print(command, (&manifest, filter.as_ref()), &groups, missing.len(), arguments)?;
-    if let Some(mixed) = &mixed {
-        output::say(&format!("{mixed}\n"));
+    if let Some(of_others) = &of_others {
+        output::say(&format!("{of_others}\n"));
     }
     if let Some(incomplete) = &incomplete {
         output::say(&format!("not {incomplete}\n"));
@@ -103,10 +136,10 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
     }
     let Some(path) = &command.report else { return Ok(()) };
     let notes = incomplete.map(|incomplete| format!("Not {incomplete}.")).into_iter();
-    let mixed = mixed.map(|mixed| format!("T{}.", mixed.trim_start_matches('t')));
+    let of_others = of_others.map(|of_others| format!("T{}.", of_others.trim_start_matches('t')));
     let notes = notes
         .chain(left_out.map(|left_out| format!("{left_out}.")))
-        .chain(mixed)
+        .chain(of_others)
         .collect::<Vec<_>>()
         .join(" ");
     let page = page((&manifest, filter.as_ref()), (groups, &builds), &rows, notes, arguments);
@@ -116,7 +149,30 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
     Ok(())
 }
 
-/// What `--where` says.
+/// Reads the manifest of a folder. Fails if another version of the program wrote it.
+fn of_this_version(folder: &Path) -> Result<Manifest, String> {
+    let manifest = Manifest::read(folder)?;
+    if manifest.version == VERSION {
+        return Ok(manifest);
+    }
+    let other = format!("version {} raced {}", manifest.version, folder.display());
+    Err(format!("{other}, and this is version {VERSION}; score it with that one"))
+}
+
+/// Describes the other builds of the program that raced rows; `None` if this build raced all of them.
+fn of_others(builds: &[String]) -> Option<String> {
+    match builds {
+        [] => None,
+        [one] if one == BUILD => None,
+        [one] => Some(format!("the rows are of another program, build {one}; this is build {BUILD}")),
+        _ => {
+            let all = named_builds(builds);
+            Some(format!("the rows are of several programs, {all}: what differs may be theirs"))
+        }
+    }
+}
+
+/// Parses `--where`.
 fn filter(command: &Score, arguments: &[String]) -> Result<Option<Filter>, Failure> {
     let Some(text) = &command.of else { return Ok(None) };
     let filter = Filter::parse(text).map_err(|error| Failure::usage(format!("--where: {error}")));
@@ -130,7 +186,7 @@ fn print(
     missing: usize,
     arguments: &[String],
 ) -> Result<(), Failure> {
-    if output::print_records(&report::records(groups), command.json, command.csv)? {
+    if output::print_records(&report::records(groups), None, (command.json, command.csv))? {
         return Ok(());
     }
     let fields = report::fields(groups);
@@ -153,6 +209,8 @@ fn print(
         filter.map_or_else(String::new, |filter| format!(" (those with {filter})")),
         if manifest.runs == 1 { "one run".to_owned() } else { format!("{} runs", manifest.runs) },
     );
+    // The manifest's texts come from a file, so they are escaped.
+    let of = in_a_line(&of);
     if command.full {
         output::print(&report::render(groups, manifest.give_up, &of, &style))
     } else {
@@ -201,19 +259,19 @@ fn page(
     }
 }
 
-/// When a run of a sweep without `give-up` is given up.
+/// The words for when a run is given up, if the sweep has no `give-up`.
 const AT_LIMIT: &str = "at its path's `limit`, whatever its ideal, and counts as worse than all that ended";
 
-/// What is scored of a part.
+/// The scored content of a part.
 struct Part {
     rows: Vec<Judged>,
-    /// The paths of which a row has no ideal.
+    /// The paths that have a row without an ideal completion time.
     without_ideal: BTreeSet<u64>,
-    /// The builds of the program that raced it.
+    /// The builds of the program that raced the part.
     builds: BTreeSet<String>,
 }
 
-/// A part; `None` if it is not there.
+/// Reads a part; `None` if it does not exist.
 fn read(folder: &Path, manifest: &Manifest, names: &[String], number: u64) -> Result<Option<Part>, Failure> {
     let file = folder.join(part_name(number));
     let refuse = |message: String| Failure::usage(format!("{}: {message}", file.display()));
@@ -236,11 +294,15 @@ fn read(folder: &Path, manifest: &Manifest, names: &[String], number: u64) -> Re
         .map_err(|field| refuse(format!("a row has no `{field}`")))?;
     check(manifest, names, number, &rows).map_err(refuse)?;
     let without = records.iter().zip(&rows).filter(|(record, _)| !report::has_ideal(record));
-    let without_ideal = without.map(|(_, row)| row.path.path).collect();
+    let without_ideal: BTreeSet<u64> = without.map(|(_, row)| row.path.path).collect();
+    if let Some(path) = part::path_without_reference(&records, |path| !without_ideal.contains(&path)) {
+        let remedy = "`firstflight sweep` into this folder races it again";
+        return Err(refuse(format!("{}; {remedy}", interrupted(path))));
+    }
     Ok(Some(Part { rows, without_ideal, builds: part::builds(&records) }))
 }
 
-/// Tests that every path of the part has a row of each of the sweep's schemes, with every seed, once, and no other row.
+/// Checks that every path of the part has exactly one row for each of the sweep's schemes and each seed, and no other rows.
 fn check(manifest: &Manifest, names: &[String], number: u64, rows: &[Judged]) -> Result<(), String> {
     let mut seen = BTreeSet::new();
     for row in rows {
@@ -265,7 +327,7 @@ fn check(manifest: &Manifest, names: &[String], number: u64, rows: &[Judged]) ->
     }
 }
 
-/// Numbers in order, runs of them joined: `3, 5-9`; the first few.
+/// Formats sorted numbers with ranges, as in `3, 5-9`. Only the first few ranges are listed.
 fn ranges(numbers: &[u64]) -> String {
     const SHOWN: usize = 10;
     let mut ranges: Vec<(u64, u64)> = Vec::new();

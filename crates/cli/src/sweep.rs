@@ -1,19 +1,21 @@
-//! `firstflight sweep`: the parts of a sweep that are missing in a folder.
+//! `firstflight sweep`: races those parts of a sweep that are missing in its folder.
 
 pub(crate) mod folder;
+mod shard;
 mod slurm;
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use clap::Args;
 use firstflight::registry::Registry;
 use firstflight_lab::{Stopped, Sweep, SweptRow, race_parts};
-use firstflight_scenario::{FileError, quantity, read_text};
+use firstflight_scenario::{FileError, read_text};
 
 use self::folder::{Folder, files_of_a_sweep};
-use crate::args::Sweep as Command;
+use self::shard::Shard;
 use crate::excerpt;
 use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
@@ -22,10 +24,32 @@ use crate::progress::Progress;
 use crate::reading;
 use crate::targets::is_same;
 
-/// The most shards that a sweep is cut into.
-const MOST_SHARDS: u64 = 1_000_000;
+#[derive(Args, Debug)]
+pub(crate) struct Command {
+    /// The sweep: how many paths, of what, and `schemes = […]`, as in scenarios/grid.toml.
+    #[arg(value_name = "SWEEP")]
+    pub(crate) file: PathBuf,
+    /// The folder for the parts, as Parquet; parts of this sweep that already exist are kept, missing ones are raced.
+    #[arg(long, value_name = "DIR", required_unless_present = "show")]
+    pub(crate) out: Option<PathBuf>,
+    /// Race every N-th part only, from the I-th on; all N shards together are the whole sweep.
+    #[arg(long, value_name = "I/N", allow_hyphen_values = true)]
+    pub(crate) shard: Option<String>,
+    /// Runs at a time; results do not depend on it [the number of processors].
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) jobs: Option<String>,
+    /// Print the command that races the path of this index, and race nothing.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["out", "shard", "jobs"], allow_hyphen_values = true)]
+    pub(crate) show: Option<String>,
+    /// Print the numbers of the parts that are not whole in DIR, a line each, and race nothing.
+    #[arg(long, conflicts_with_all = ["show", "jobs", "slurm"])]
+    pub(crate) missing: bool,
+    /// Print a script for Slurm's `sbatch` that races the sweep in N tasks, each with `--jobs` processors [1], and race nothing.
+    #[arg(long, value_name = "N", conflicts_with_all = ["show", "shard"], allow_hyphen_values = true)]
+    pub(crate) slurm: Option<String>,
+}
 
-/// Races the parts of the shard that are not there yet.
+/// Carries out `firstflight sweep`.
 pub(crate) fn sweep(command: &Command, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     let sweep = read(registry, &command.file)?;
     if let Some(index) = &command.show {
@@ -36,7 +60,7 @@ pub(crate) fn sweep(command: &Command, registry: Registry, arguments: &[String])
     let tasks = command.slurm.as_deref().map(|tasks| slurm::tasks(tasks, &sweep, arguments)).transpose()?;
     let name = command.file.display();
     let out = command.out.as_deref().unwrap_or(Path::new(""));
-    // A part of that name that is no part would be raced again, and put in its place.
+    // If a sweep's file had the name of a part, the sweep would treat it as a damaged part and replace it.
     if let Some(part) = files_of_a_sweep(out, &command.file).iter().find(|file| is_same(file, &command.file))
     {
         let place = Place::value(arguments, "--out", &out.to_string_lossy());
@@ -45,14 +69,15 @@ pub(crate) fn sweep(command: &Command, registry: Registry, arguments: &[String])
     }
     let folder = Folder::open(out, &sweep, arguments).map_err(|error| error.of(&name))?;
     if let Some(tasks) = tasks {
-        return output::print(&slurm::script(&sweep, &command.file, out, tasks, jobs.unwrap_or(1))?);
+        let script = slurm::script(&sweep, &command.file, out, tasks, jobs.unwrap_or(1))?;
+        return output::print_bytes(script.as_bytes());
     }
     let jobs = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let mine: Vec<u64> = (0..sweep.parts()).filter(|part| shard.has(*part)).collect();
     let missing = folder.missing(&mine)?;
     if command.missing {
         return output::print(&missing.iter().fold(String::new(), |mut lines, part| {
-            // Writing into a string cannot fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(lines, "{part}");
             lines
         }));
@@ -72,20 +97,17 @@ pub(crate) fn sweep(command: &Command, registry: Registry, arguments: &[String])
     };
     let raced = race_parts(&sweep, &missing, jobs, &|| interrupt.happened(), &path_over, &put);
     drop(progress);
-    match raced {
-        Ok(()) => {}
-        Err(Stopped::Path(error)) => return Err(Failure::usage(format!("{name}: {error}"))),
-        Err(Stopped::Part(failure)) => return Err(failure),
-    }
     let written = written.into_inner();
     let (there, all) = ((mine.len() - missing.len()) as u64, mine.len());
-    if there + written < all as u64 {
-        let whole = there + written;
-        return Err(Failure::interrupted(format!(
-            "interrupted; {whole} of {all} parts are whole in {}, and the same command goes on",
+    raced.map_err(|stopped| match stopped {
+        Stopped::Path(error) => Failure::usage(format!("{name}: {error}")),
+        Stopped::Part(failure) => failure,
+        Stopped::Interrupted => Failure::interrupted(format!(
+            "interrupted; {} of {all} parts are whole in {}, and the same command goes on",
+            there + written,
             folder.path().display()
-        )));
-    }
+        )),
+    })?;
     let held: u64 = mine.iter().map(|part| sweep.paths_of(*part)).map(|paths| paths.end - paths.start).sum();
     output::print_words(&format!(
         "{}: {}{} with {} and {} a path {} whole; {written} {} raced now{}\n",
@@ -110,7 +132,7 @@ fn read(registry: Registry, path: &Path) -> Result<Sweep, Failure> {
     })
 }
 
-/// Prints the command that races one path.
+/// Prints the command that races the path of this index.
 fn show(sweep: &Sweep, index: &str, arguments: &[String]) -> Result<(), Failure> {
     let path = index.parse::<u64>().ok().filter(|path| *path < sweep.paths()).ok_or_else(|| {
         let most = sweep.paths() - 1;
@@ -122,42 +144,13 @@ fn show(sweep: &Sweep, index: &str, arguments: &[String]) -> Result<(), Failure>
     output::print(&(scenario.command(program, &sweep.schemes()) + "\n"))
 }
 
-/// Which parts this process races: those whose number leaves `index` when divided by `of`.
-struct Shard {
-    index: u64,
-    of: u64,
-}
-
-impl Shard {
-    fn parse(text: Option<&str>, arguments: &[String]) -> Result<Self, Failure> {
-        let Some(text) = text else { return Ok(Self { index: 0, of: 1 }) };
-        let number = |text: &str| quantity::count(text).ok().filter(|number| *number <= MOST_SHARDS);
-        let read = text.split_once('/').and_then(|(index, of)| Some((number(index)?, number(of)?)));
-        match read {
-            Some((index, of)) if index <= of => Ok(Self { index: index - 1, of }),
-            _ => Err(Failure::usage(format!(
-                "--shard: `{text}` is not allowed; I/N is, with I from 1 to N, as in `2/8`"
-            ))
-            .at(Place::value(arguments, "--shard", text))),
-        }
-    }
-
-    fn has(&self, part: u64) -> bool {
-        part % self.of == self.index
-    }
-
-    fn describe(&self) -> String {
-        if self.of == 1 { String::new() } else { format!(" (shard {}/{})", self.index + 1, self.of) }
-    }
-}
-
-/// A number of things, as in `1 part` and `2 parts`.
+/// Formats a number with its noun, as in `1 part` and `2 parts`.
 fn counted(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
-/// What it took: seconds, and processor seconds since `before` where the system says them. The system counts processor time in
-/// hundredths of a second, so that how many processors that were is said of a second and more alone.
+/// Describes the time spent: seconds and, if the system reports them, the processor seconds since `before`. The number of processors is
+/// given only for a second or more, because the system counts processor time in hundredths of a second.
 fn spent(seconds: f64, before: Option<f64>) -> String {
     const TOLD: f64 = 1.0;
     match processor_seconds().zip(before).map(|(now, before)| now - before) {
@@ -171,12 +164,12 @@ fn spent(seconds: f64, before: Option<f64>) -> String {
     }
 }
 
-/// User and system time of this process so far, from Linux's `/proc/self/stat`.
+/// Returns the user and system time of this process so far, from Linux's `/proc/self/stat`; `None` if it cannot be read.
 fn processor_seconds() -> Option<f64> {
-    /// `USER_HZ`, which Linux fixes for programs.
+    /// The value of `USER_HZ`, which Linux fixes for programs.
     const TICKS_PER_SECOND: f64 = 100.0;
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The second field is the name, which may hold anything; the 14th and 15th are user and system time (proc(5)).
+    // The second field is the process's name, which may contain any character. The 14th and 15th fields are user and system time (proc(5)).
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace().skip(11);
     let ticks = fields.next()?.parse::<f64>().ok()? + fields.next()?.parse::<f64>().ok()?;

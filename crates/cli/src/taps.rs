@@ -1,17 +1,17 @@
-//! Logs and series of runs, as the options of the output ask for them.
+//! The logs and series of runs that the output options request.
 
 use std::io;
 
 use firstflight::Span;
+use firstflight_export::log::{Folders, LoggedEnd, LoggedFlow, Series, SeriesRun, Slots, Taps};
 use firstflight_lab::{LinkSlot, PopulationFlow};
 use firstflight_measure::Tap;
-use firstflight_report::log::{Folders, LoggedEnd, LoggedFlow, Series, SeriesRun, Slots, Taps};
 use firstflight_scenario::{NamedLink, Scenario, SchemeChoice, quantity, trace_header};
 
-use crate::args::OutputOptions;
 use crate::failure::{Failure, Place};
+use crate::options::OutputOptions;
 use crate::output;
-use crate::race::snap;
+use crate::targets::snap;
 
 /// The logs and the series of a command's runs.
 pub(crate) struct Logs<'a> {
@@ -23,10 +23,10 @@ pub(crate) struct Logs<'a> {
 }
 
 impl<'a> Logs<'a> {
-    /// What these options ask for.
+    /// Creates the logs and series that these options request.
     ///
     /// # Errors
-    /// A folder that cannot be made, a length of packets or of slots that is not allowed.
+    /// Fails if a folder cannot be created, or if a length of packets or slots is not allowed.
     pub(crate) fn new(
         scenario: &'a Scenario,
         choices: &'a [SchemeChoice],
@@ -44,17 +44,17 @@ impl<'a> Logs<'a> {
         Ok(Self { scenario, choices, taps, series, slot })
     }
 
-    /// Whether anything is written of each flow.
+    /// Returns whether any log of single flows is written.
     pub(crate) const fn are_wanted(&self) -> bool {
         self.series.is_some() || self.taps.are_wanted()
     }
 
-    /// How long the slots are in which rates are wanted, if they are.
+    /// Returns the length of the slots for which rates are requested; `None` if no rates are.
     pub(crate) const fn slot(&self) -> Option<Span> {
         self.slot
     }
 
-    /// Takes what a link sent in a slot.
+    /// Records the bits that a link sent in a slot.
     pub(crate) fn take_slot(&self, slot: LinkSlot<'_>) -> io::Result<()> {
         let LinkSlot { choice, group, population, seed, link, from, bits } = slot;
         let scheme = choice.map(|choice| self.place(choice));
@@ -63,13 +63,13 @@ impl<'a> Logs<'a> {
         self.series.as_ref().map_or(Ok(()), |series| series.link_slot(&run, scheme, link, (from, bits)))
     }
 
-    /// The tap of a race's run.
+    /// Returns the observer that writes the logs of a race's run; `None` if it has none.
     pub(crate) fn of_run(&self, choice: &SchemeChoice, seed: u64) -> io::Result<Option<Box<dyn Tap>>> {
         let first = self.scenario.clients_of(choice).ok().and_then(|clients| clients.first().copied());
         self.of_client(choice, seed, first.unwrap_or(0))
     }
 
-    /// The tap of a client of rounds. Clients count from zero.
+    /// Returns the observer that writes the logs of a client of rounds; `None` if it has none. Clients are numbered from zero.
     pub(crate) fn of_client(
         &self,
         choice: &SchemeChoice,
@@ -82,7 +82,7 @@ impl<'a> Logs<'a> {
         self.tap(choice, &run, client, &format!("{}{flow}", choice.name()))
     }
 
-    /// The tap of a population's flow.
+    /// Returns the observer that writes the logs of a population's flow; `None` if it has none.
     pub(crate) fn of_flow(&self, flow: PopulationFlow<'_>) -> io::Result<Option<Box<dyn Tap>>> {
         let PopulationFlow { choice, group, population, seed, flow } = flow;
         let mix =
@@ -91,16 +91,17 @@ impl<'a> Logs<'a> {
         self.tap(choice, &SeriesRun { group, seed, population: population.to_owned() }, flow, &name)
     }
 
-    /// Writes the series, and says what failed of the logs.
+    /// Writes the series of all runs if the results are complete, and reports the first failure of the logs.
     ///
     /// # Errors
-    /// The first file that could not be written.
-    pub(crate) fn finish(self, to: &OutputOptions) -> Result<(), Failure> {
-        if let Some(series) = self.series {
-            series.finish().map_err(Failure::write)?;
-            to.series.iter().for_each(|path| output::say_written(path));
-        }
-        self.taps.failure().map_or(Ok(()), |error| Err(Failure::write(error)))
+    /// Returns the failure of the first file that could not be written.
+    pub(crate) fn finish(self, to: &OutputOptions, is_whole: bool) -> Result<(), Failure> {
+        let series = self.series.filter(|_| is_whole).map_or(Ok(()), |series| {
+            series.finish().map(|()| to.series.iter().for_each(|path| output::say_written(path)))
+        });
+        // A series that lacks rows is not written. The failure of its observer is the reason.
+        let failure = self.taps.failure().map_or(series, Err);
+        failure.map_err(Failure::write)
     }
 
     fn place(&self, choice: &SchemeChoice) -> usize {
@@ -122,7 +123,7 @@ impl<'a> Logs<'a> {
         Ok(self.taps.join(taps))
     }
 
-    /// What logs say of a flow.
+    /// Returns the facts about a flow that its logs have at the start.
     fn logged(&self, choice: &SchemeChoice, name: &str, flow: u32) -> LoggedFlow {
         LoggedFlow {
             name: name.to_owned(),
@@ -138,13 +139,13 @@ impl<'a> Logs<'a> {
     }
 }
 
-/// The end of the name of a flow's logs.
+/// Returns the suffix of the names of a flow's logs.
 fn of_flow(flow: u32) -> String {
     format!("-flow{flow:05}")
 }
 
-/// The name of the logs of a flow of a scheme, among those that rows call `population`; without one among a race's clients.
-/// Only a flow beyond the first hundred thousand has a longer one.
+/// Returns the name of the logs of a flow of a scheme. `population` is the population's name in rows; empty for the clients of a race. The
+/// name is longer only for flows beyond the first hundred thousand.
 pub(crate) fn flow_name(population: &str, choice: &SchemeChoice) -> String {
     match population {
         "" | "only" => format!("{}{}", choice.name(), of_flow(0)),
@@ -152,7 +153,7 @@ pub(crate) fn flow_name(population: &str, choice: &SchemeChoice) -> String {
     }
 }
 
-/// How long a slot of the series is, if that was said.
+/// Returns the length of the series' slots; `None` if it was not given.
 fn slot(to: &OutputOptions, arguments: &[String]) -> Result<Option<Span>, Failure> {
     let Some(text) = &to.slot else { return Ok(None) };
     let length = quantity::span(text).map_err(|error| {

@@ -1,37 +1,40 @@
-//! The files and folders that a command writes: tested before it runs, so that a typo costs nothing, and so that nothing
-//! that it reads is overwritten.
+//! The files and folders that a command writes. They are tested before its runs start, so that a typing error costs no time, and so that
+//! the command overwrites none of its inputs.
 
 use std::fs;
 use std::io;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-use firstflight_report::check_writable;
-use firstflight_report::log::{Captures, Events, Qlog};
-use firstflight_scenario::{SchemeChoice, read_text};
+use firstflight_export::check_writable;
+use firstflight_export::log::{Captures, Events, Qlog};
+use firstflight_report::svg::figure;
+use firstflight_scenario::{SchemeChoice, quantity, read_text};
 
-use crate::args::OutputOptions;
 use crate::failure::{Failure, Place};
+use crate::formats::check_ending;
+use crate::options::OutputOptions;
 
 /// A file that the command reads.
 pub(crate) struct Input<'a> {
-    /// What it is, in a sentence: `scenario`.
+    /// The kind of the file, for messages: `scenario`.
     pub(crate) what: &'static str,
-    /// As it was given.
+    /// The path as it was given.
     pub(crate) path: &'a Path,
 }
 
-/// Which file a path leads to, however it is spelled.
+/// The identity of a file, independent of how its path is written.
 #[derive(PartialEq, Eq, Debug)]
 enum Identity {
-    /// One that is there: its device and its number there, which all its names share.
+    /// An existing file, by its device and its inode number, which all its names share.
     #[cfg(unix)]
     File(u64, u64),
-    /// Where it is, or will be, without links on the way.
+    /// A file, by the path that it has or will have. Symbolic links are resolved.
     Place(PathBuf),
 }
 
 impl Identity {
-    /// `None` of a file in a folder that is not there: it is like no other.
+    /// Returns the identity of a file. `None` if its folder does not exist; the file is then different from all others.
     fn of(path: &Path) -> Option<Self> {
         #[cfg(unix)]
         if let Ok(found) = fs::metadata(path) {
@@ -46,17 +49,18 @@ impl Identity {
     }
 }
 
-/// The folder that a file is in.
+/// Returns the folder that a file is in.
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Whether two paths lead to one file, which may not be there yet.
+/// Checks whether two paths lead to the same file, which may not exist yet.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     one == other || Identity::of(one).is_some_and(|identity| Identity::of(other) == Some(identity))
 }
 
-/// Tests that the file can be written, and that it is none that is read. A device may be both.
+/// Tests that the file can be written, that its name does not promise another format than the option writes, and that it is not an input. A
+/// device may be both an input and an output.
 pub(crate) fn check_file(
     option: &str,
     path: &Path,
@@ -68,7 +72,9 @@ pub(crate) fn check_file(
         Some(Input { what, path: input }) => {
             Err(format!("{} would overwrite the {what} {}", path.display(), input.display()))
         }
-        None => check_writable(path).map_err(|error| error.to_string()),
+        None => {
+            check_ending(option, path).and_then(|()| check_writable(path).map_err(|error| error.to_string()))
+        }
     };
     checked.map_err(|message| {
         let place = Place::value(arguments, option, &path.to_string_lossy());
@@ -76,12 +82,28 @@ pub(crate) fn check_file(
     })
 }
 
-/// The files that an option writes for a row of this name.
+/// Returns the names of the files that an option writes for a row of this name.
 type FileNames = fn(&str) -> Vec<String>;
 
 impl OutputOptions {
-    /// Tests that everything asked for can be written, that no two of them are the same, and that none is read. Logs are named
-    /// after the rows of `choices`, or after flows; `flows` has the longest of these names.
+    /// Returns the requested files, each with its option.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let files = [
+            ("--report", &self.report),
+            ("--figure", &self.figure),
+            ("--parquet", &self.parquet),
+            ("--series", &self.series),
+        ];
+        files.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)))
+    }
+
+    /// Returns the options of the requested files.
+    pub(crate) fn file_options(&self) -> Vec<&'static str> {
+        self.files().map(|(option, _)| option).collect()
+    }
+
+    /// Tests that all requested outputs can be written, that no two of them are the same, and that none is an input. Logs are named after
+    /// the rows of `choices`, or after flows. `flows` has the longest name of a flow.
     pub(crate) fn check(
         &self,
         choices: &[SchemeChoice],
@@ -89,20 +111,13 @@ impl OutputOptions {
         inputs: &[Input<'_>],
         arguments: &[String],
     ) -> Result<(), Failure> {
-        let files = [
-            ("--report", &self.report),
-            ("--figure", &self.figure),
-            ("--parquet", &self.parquet),
-            ("--series", &self.series),
-        ];
         let folders: [(&str, &Option<PathBuf>, FileNames); 3] = [
             ("--pcap", &self.pcap, |name| Captures::file_names(name).to_vec()),
             ("--events", &self.events, |name| vec![Events::file_name(name)]),
             ("--qlog", &self.qlog, |name| vec![Qlog::file_name(name)]),
         ];
         let mut seen: Vec<(&str, &Path)> = Vec::new();
-        for (option, path) in files {
-            let Some(path) = path else { continue };
+        for (option, path) in self.files() {
             if let Some((other, before)) = seen.iter().find(|(_, before)| is_same(before, path)) {
                 let message =
                     format!("{option}: {} is {other}'s file too, {}", path.display(), before.display());
@@ -126,7 +141,7 @@ impl OutputOptions {
                     refuse(format!("cannot write {}: {error}", folder.join(&name).display()))
                 })?;
             }
-            // A new folder holds nothing yet.
+            // A folder that does not exist yet has no files.
             let names =
                 choices.iter().filter(|_| folder.exists()).flat_map(|choice| file_names(choice.name()));
             for file in names.map(|name| folder.join(name)) {
@@ -144,32 +159,31 @@ impl OutputOptions {
     }
 }
 
-/// Tests that files can be written into the folder, which may have to be made first. Leaves no trace, and opens nothing that is
-/// there.
+/// Tests that files can be written into the folder, which may not exist yet. Changes nothing, and opens no existing file.
 pub(crate) fn check_folder(path: &Path) -> io::Result<()> {
     let nearest = nearest(path);
     if !nearest.is_dir() {
         return Err(io::ErrorKind::NotADirectory.into());
     }
-    // What is to be made of it has names that the system may refuse.
+    // The system may refuse the names of the folders that must be created.
     for name in path.strip_prefix(nearest).unwrap_or(path) {
         is_there(&nearest.join(name))?;
     }
     is_there(path)?;
-    firstflight_report::check_folder(nearest).map_err(|error| error.source)
+    firstflight_export::check_folder(nearest).map_err(|error| error.source)
 }
 
-/// The folder itself, or the nearest one above that is there.
+/// Returns the folder itself if it exists, or else the nearest folder above it that exists.
 fn nearest(path: &Path) -> &Path {
     let nearest = path.ancestors().find(|ancestor| ancestor.exists());
     nearest.filter(|nearest| !nearest.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Tests that a file of this name can be written into the folder, which may have to be made first: that the name is not too long,
-/// and that what has it already is a plain file.
+/// Tests that a file of this name can be written into the folder, which may not exist yet. The name must not be too long, and an existing
+/// file of that name must be a plain file.
 fn check_name(folder: &Path, name: &str) -> io::Result<()> {
     is_there(&folder.join(name))?;
-    // Names are looked at only in a folder that is there.
+    // The system checks names only in a folder that exists.
     let file = if folder.exists() { folder.join(name) } else { nearest(folder).join(name) };
     match fs::metadata(&file) {
         Ok(found) if folder.exists() && !found.is_file() => Err(no_plain_file()),
@@ -179,10 +193,10 @@ fn check_name(folder: &Path, name: &str) -> io::Result<()> {
     }
 }
 
-/// Whether the system finds something at the path.
+/// Checks whether something exists at the path.
 ///
 /// # Errors
-/// A path that it cannot look at, such as one that is too long.
+/// Fails if the system cannot look up the path, for example because it is too long.
 fn is_there(path: &Path) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
         Ok(_) => Ok(true),
@@ -191,16 +205,51 @@ fn is_there(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Reads a file of a folder of ours, whole. A pipe or a device, which may have no end, is none.
+/// Reads a complete file from one of this program's folders. Refuses a pipe or a device, which may have no end.
 pub(crate) fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
     if fs::metadata(path)?.is_file() { fs::read(path) } else { Err(no_plain_file()) }
 }
 
-/// Reads a text of a folder of ours, as [`read_plain`].
+/// Reads a text file from one of this program's folders, as [`read_plain`] does.
 pub(crate) fn read_plain_text(path: &Path) -> io::Result<String> {
     if fs::metadata(path)?.is_file() { read_text(path) } else { Err(no_plain_file()) }
 }
 
 fn no_plain_file() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file")
+}
+
+/// Returns the length of the figure in nanoseconds; `None` if it was not given. Fails if there can be no figure.
+pub(crate) fn figure_until(
+    output: &OutputOptions,
+    rows: usize,
+    arguments: &[String],
+) -> Result<Option<u64>, Failure> {
+    if let Some(file) = &output.figure {
+        figure::check(rows).map_err(|error| {
+            Failure::usage(format!("--figure: {error}")).at(Place::value(
+                arguments,
+                "--figure",
+                &file.to_string_lossy(),
+            ))
+        })?;
+    }
+    let Some(text) = &output.figure_until else { return Ok(None) };
+    let span = quantity::span(text).map_err(|error| {
+        Failure::usage(format!("--figure-until: {error}")).at(Place::value(arguments, "--figure-until", text))
+    })?;
+    Ok(Some(span.nanos()))
+}
+
+/// Returns the number of bytes to keep of a captured packet; `None` for all.
+pub(crate) fn snap(text: Option<&str>, arguments: &[String]) -> Result<Option<NonZeroU32>, Failure> {
+    let Some(text) = text.filter(|text| *text != "all") else { return Ok(None) };
+    let bytes = quantity::count(text.trim_end_matches('B')).ok().and_then(|bytes| u32::try_from(bytes).ok());
+    match bytes.and_then(NonZeroU32::new).filter(|bytes| bytes.get() <= 65_535) {
+        Some(bytes) => Ok(Some(bytes)),
+        None => Err(Failure::usage(format!(
+            "--snap: `{text}` is not allowed; bytes from 1 to 65535 are, as in `128B`, or `all`"
+        ))
+        .at(Place::value(arguments, "--snap", text))),
+    }
 }

@@ -1,4 +1,4 @@
-//! From the command line to arguments, or to one clear line.
+//! Converts the command line to arguments, or to an error of one line.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -13,27 +13,27 @@ use crate::failure::{Failure, Place};
 use crate::help;
 use crate::model;
 
-/// The command with the built-in schemes.
+/// The name of the command with the built-in schemes.
 const PROGRAM: &str = "firstflight";
 
-/// What the command line came to.
+/// The result of parsing the command line.
 pub(crate) enum Usage {
-    /// A command.
+    /// The arguments of a command.
     Command(Box<Cli>),
-    /// Text that was asked for, such as help.
+    /// Text that was requested instead, for example help.
     Text(String),
 }
 
-/// The command line as it came, and as it is shown in errors.
+/// The command line, as given and as errors show it.
 pub(crate) struct CommandLine {
     given: Vec<OsString>,
-    /// With the bare name of the program first.
+    /// The arguments, preceded by the bare name of the program.
     pub(crate) shown: Vec<String>,
 }
 
 impl CommandLine {
-    /// This process's. A command with schemes of its own goes by the name of its file, so that a report shows a command that
-    /// knows them.
+    /// Returns this process's command line. A command with user-defined schemes is shown under the name of its program file, so that a
+    /// report shows a command that has these schemes.
     pub(crate) fn of_process(registry: Registry) -> Self {
         let given: Vec<_> = std::env::args_os().collect();
         let own = given.first().filter(|_| registry != Registry::builtin()).map(Path::new);
@@ -44,7 +44,12 @@ impl CommandLine {
         Self { given, shown }
     }
 
-    /// The bare name of the program.
+    /// Checks whether the command is called by this name.
+    pub(crate) fn is_command(&self, name: &str) -> bool {
+        self.shown.get(1).is_some_and(|command| command == name)
+    }
+
+    /// Returns the name of the program without its folder.
     pub(crate) fn program(&self) -> &str {
         self.shown.first().map_or(PROGRAM, String::as_str)
     }
@@ -52,7 +57,7 @@ impl CommandLine {
 
 /// Parses the command line.
 pub(crate) fn parse(line: &CommandLine) -> Result<Usage, Failure> {
-    // The two helps are of two commands that differ in what they show and not in what they read.
+    // The short and the full help are two commands. They differ only in the text they show, not in the arguments they parse.
     let is_short = line.given.iter().any(|argument| argument == "-h");
     let with_help = if is_short { help::short } else { help::whole };
     let matches = with_help(Cli::command(), line.program()).try_get_matches_from(&line.given);
@@ -75,8 +80,9 @@ pub(crate) fn parse(line: &CommandLine) -> Result<Usage, Failure> {
 fn explain(error: &clap::Error, arguments: &[String]) -> Failure {
     if let Some(name) = text(error, ContextKind::InvalidSubcommand) {
         let near = |known: &Command| {
-            let known = known.get_subcommands().map(Command::get_name);
-            meant(&name, COMMANDS, known.collect::<Vec<_>>())
+            let names = known.get_subcommands().map(Command::get_name);
+            let aliases = known.get_subcommands().flat_map(Command::get_all_aliases);
+            meant(&name, COMMANDS, names.chain(aliases).collect::<Vec<_>>())
         };
         let message = if arguments.get(1).is_some_and(|command| command == "model") {
             let all = || format!("there are {}", model::names());
@@ -90,12 +96,12 @@ fn explain(error: &clap::Error, arguments: &[String]) -> Failure {
         return Failure::usage(message).at(Place::argument(arguments, &name));
     }
     let argument = text(error, ContextKind::InvalidArg).unwrap_or_default();
-    // Clap names an option together with its value: `--rate <RATE>`.
+    // Clap names an option together with the name of its value: `--rate <RATE>`.
     let option = argument.split_whitespace().next().unwrap_or_default().to_owned();
     let value = text(error, ContextKind::InvalidValue).unwrap_or_default();
     let message = match error.kind() {
         ErrorKind::UnknownArgument if option.starts_with('-') => unknown_option(&option, arguments),
-        ErrorKind::UnknownArgument => format!("`{argument}` was not expected here"),
+        ErrorKind::UnknownArgument => unexpected(&argument, arguments),
         ErrorKind::InvalidValue if value.is_empty() => format!("{argument}: a value is missing"),
         ErrorKind::TooManyValues => format!("{option} takes no value, and `{value}` is one"),
         ErrorKind::InvalidValue => {
@@ -110,9 +116,22 @@ fn explain(error: &clap::Error, arguments: &[String]) -> Failure {
     Failure::usage(message).at(place)
 }
 
-/// The line for an option that the command does not have: the one that is meant, or the commands that have it.
+/// Returns the error for an unexpected argument. If the argument follows an option that prints to standard output, the error takes the
+/// argument for a file and shows how to redirect the output there.
+fn unexpected(argument: &str, arguments: &[String]) -> String {
+    let before = arguments.iter().zip(arguments.iter().skip(1)).find(|(_, next)| *next == argument);
+    match before.map(|(before, _)| before.as_str()) {
+        Some(printed @ ("--json" | "--csv")) => {
+            format!("{printed} prints to standard output: `{printed} > {argument}` writes the file")
+        }
+        _ => format!("`{argument}` was not expected here"),
+    }
+}
+
+/// Returns the error for an option that the command does not have. It names the option that was probably intended, or the commands that
+/// have the option.
 fn unknown_option(option: &str, arguments: &[String]) -> String {
-    // Of `-rate` clap names the first letter alone.
+    // For `-rate`, clap reports only the first letter.
     let is_it = |argument: &&String| argument.starts_with(option) && !argument.starts_with("--");
     let whole = if option.starts_with("--") { None } else { arguments.iter().find(is_it) };
     let option = whole.map_or(option, |whole| whole.split('=').next().unwrap_or(whole));
@@ -132,7 +151,7 @@ fn unknown_option(option: &str, arguments: &[String]) -> String {
     format!("unknown option `{option}` here; it is one of {}", others.join(" and "))
 }
 
-/// The names of the commands that the command line descends to.
+/// Returns the names of the subcommands on the command line.
 fn path(arguments: &[String]) -> Vec<&str> {
     let (mut command, mut path) = (Cli::command(), Vec::new());
     for argument in arguments.iter().skip(1) {
@@ -143,19 +162,19 @@ fn path(arguments: &[String]) -> Vec<&str> {
     path
 }
 
-/// The command that the command line descends to.
+/// Returns the innermost subcommand on the command line.
 fn command_of(arguments: &[String]) -> Command {
     let descend = |command: Command, name: &str| command.find_subcommand(name).cloned().unwrap_or(command);
     path(arguments).into_iter().fold(Cli::command(), descend)
 }
 
-/// The long names of a command's options.
+/// Returns the long names of a command's options.
 fn options(command: &Command) -> Vec<String> {
     let own = command.get_arguments().filter_map(|option| option.get_long().map(str::to_owned));
     own.chain(["help".to_owned()]).collect()
 }
 
-/// Clap's own words: the first paragraph, without its `error:`.
+/// Returns the first paragraph of clap's message, without its `error:`.
 fn rendered(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let text = text.split("\n\nUsage:").next().unwrap_or_default();

@@ -67,7 +67,7 @@ def check(reader, found, is_csv):
             has_nulls = any(one is None for one in meant)
             assert is_real if kind == "Real" else is_whole or (reader == "pandas" and has_nulls), what
             if kind == "Unsigned" and reader == "polars":
-                assert dtype.startswith("uint"), what
+                assert dtype.startswith("int"), what
 
 
 def of_pandas(frame):

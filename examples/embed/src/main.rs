@@ -1,4 +1,4 @@
-//! A controller in a stack of one's own: docs/embedding.md explains it.
+//! A controller in your own stack: docs/guide/embedding.md explains it.
 
 use firstflight::{Ack, Bytes, Controller, Event, Note, Origin, Pacer, Path, RttSample, Sent, Span, Time};
 use firstflight::{avoidance::Cubic, restart::Rfc5681, schemes::HyStartPlus, schemes::Initial};

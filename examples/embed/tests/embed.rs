@@ -1,10 +1,10 @@
-//! The example runs, and `docs/embedding.md` shows what it is and what it prints.
+//! The example runs, and `docs/guide/embedding.md` shows its source and its output.
 
 use std::process::Command;
 
 #[test]
 fn the_page_shows_the_example_and_its_output() {
-    let page = include_str!("../../../docs/embedding.md");
+    let page = include_str!("../../../docs/guide/embedding.md");
     let source = include_str!("../src/main.rs");
     assert!(source.lines().count() <= 40, "an example is one screen");
     assert!(page.contains(&format!("```rust\n{source}```\n")), "the page shows another main.rs");

@@ -1,10 +1,10 @@
-//! The `firstflight` command with a scheme of one's own: docs/own-scheme.md explains it.
+//! The `firstflight` command with your own scheme: docs/guide/own-scheme.md explains it.
 
 use firstflight::registry::{Ability, AnyScheme, Kind, Needs, Parameter, Registry, SchemeEntry, Value};
 use firstflight::schemes::SlowStart;
 use firstflight::{Cause, Event, Path, Plan, Startup, Step};
 
-/// Slow start that halves its window and leaves once the smoothed RTT is `rise` above the least.
+/// Slow start that halves its window and exits once `srtt > min_rtt * (1 + rise)`.
 #[derive(Clone, Debug)]
 struct StepBack {
     slow: SlowStart,
@@ -13,7 +13,7 @@ struct StepBack {
 
 impl StepBack {
     fn queue_has_grown(&self, path: &Path) -> bool {
-        let limit = path.min_rtt.map(|least| least + least.scale(self.rise_ppm.into(), 1_000_000));
+        let limit = path.min_rtt.map(|min| min + min.scale(self.rise_ppm.into(), 1_000_000));
         path.srtt.zip(limit).is_some_and(|(srtt, limit)| srtt > limit)
     }
 }
@@ -21,7 +21,7 @@ impl StepBack {
 impl Startup for StepBack {
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         match event {
-            // What doubled in a round trip and fills the queue fitted the path half a doubling ago.
+            // The window doubles every RTT: if it now fills the queue, half of it fits the path.
             Event::Acked(ack) if !ack.growth.is_zero() && self.queue_has_grown(path) => {
                 self.slow.set_window((self.slow.window() / 2).max(path.mss * 2));
                 self.slow.leave(Cause::Delay)
@@ -38,11 +38,11 @@ impl Startup for StepBack {
 const STEP_BACK: SchemeEntry = SchemeEntry {
     name: "step-back",
     summary: "slow start that halves its window and leaves once the smoothed RTT has risen",
-    source: "docs/own-scheme.md",
+    source: "docs/guide/own-scheme.md",
     law: "reno",
     parameters: &[Parameter {
         name: "rise",
-        kind: Kind::Fraction { least_ppm: 10_000, most_ppm: 1_000_000 },
+        kind: Kind::Fraction { min_ppm: 10_000, max_ppm: 1_000_000 },
         default: Value::Fraction { ppm: 250_000 },
         help: "how far the smoothed RTT may be above the least",
     }],

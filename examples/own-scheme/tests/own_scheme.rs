@@ -1,4 +1,4 @@
-//! A scheme from outside the tree stands wherever a built-in one does.
+//! A scheme from outside the tree works wherever a built-in one does.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -7,11 +7,11 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-const PAGE: &str = include_str!("../../../docs/own-scheme.md");
+const PAGE: &str = include_str!("../../../docs/guide/own-scheme.md");
 const RACE: [&str; 9] =
     ["race", "--rate", "20mbit", "--rtt", "60ms", "--size", "2MB", "--schemes", "slow-start,step-back"];
 
-/// An empty folder of this test's own.
+/// Makes an empty folder for this test.
 fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&path);
@@ -19,13 +19,13 @@ fn folder(name: &str) -> PathBuf {
     path
 }
 
-/// What the example says to `arguments` in `folder`.
+/// Runs the example with `arguments` in `folder`.
 fn run(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_own-scheme"));
     command.current_dir(folder).args(arguments).output().expect("the example runs")
 }
 
-/// The same where it must succeed: its standard output.
+/// Runs the example, which must succeed. Returns its standard output.
 fn said(folder: &Path, arguments: &[&str]) -> String {
     let output = run(folder, arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -36,7 +36,7 @@ fn objects(lines: &str) -> Vec<Value> {
     lines.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect()
 }
 
-/// The text of the page's blocks of this language, in order.
+/// Returns the text of the page's blocks of this language, in order.
 fn blocks(language: &str) -> Vec<&'static str> {
     let after = PAGE.split(&format!("```{language}\n")).skip(1).collect::<Vec<_>>();
     after.into_iter().filter_map(|rest| rest.split("```\n").next()).collect()
@@ -59,7 +59,7 @@ fn the_page_shows_the_example_and_its_commands_run() {
 }
 
 #[test]
-fn it_stands_beside_slow_start_in_a_races_table_and_rows() {
+fn own_scheme_appears_next_to_slow_start_in_table_and_rows() {
     let place = folder("race");
     let table = said(&place, &RACE);
     let line =
@@ -68,7 +68,7 @@ fn it_stands_beside_slow_start_in_a_races_table_and_rows() {
     let rows = objects(&said(&place, &[&RACE[..], &["--json"]].concat()));
     assert_eq!(rows.len(), 2);
     let own = rows.iter().find(|row| row["scheme"] == "step-back").expect("its row");
-    assert_eq!((&own["exit_cause"], &own["avoidance"]), (&Value::from("delay"), &Value::from("reno")));
+    assert_eq!((&own["exit_cause"], &own["avoidance"]), (&Value::from("delay"), &Value::from("cubic")));
     assert!(own["qs_asked"].is_null(), "it asks no routers: {own}");
 }
 
@@ -110,7 +110,7 @@ fn a_hosts_own_judgement_is_held_to_the_scheme() {
 }
 
 #[test]
-fn it_is_scored_in_a_sweep() {
+fn own_scheme_is_scored_in_a_sweep() {
     let place = folder("sweep");
     fs::write(place.join("sweep.toml"), blocks("toml")[1]).expect("a file");
     said(&place, &["sweep", "sweep.toml", "--out", "rows", "--jobs", "2"]);
@@ -123,7 +123,7 @@ fn it_is_scored_in_a_sweep() {
 }
 
 #[test]
-fn it_is_listed_with_its_parameter_and_what_it_needs() {
+fn own_scheme_is_listed_with_its_parameter_and_needs() {
     let place = folder("listed");
     let listed = objects(&said(&place, &["schemes", "step-back", "--json"]));
     let own = &listed[0];
@@ -131,7 +131,7 @@ fn it_is_listed_with_its_parameter_and_what_it_needs() {
     assert_eq!(own["parameters"][0]["name"], "rise");
     assert_eq!(own["parameters"][0]["default"], "25%");
     assert_eq!(own["needs"][0], "sending on the ACK clock");
-    // What governs a connection, not the box that it is in.
+    // The state that governs a connection, without the box that holds it.
     assert_eq!(own["state_bytes"], 56);
     let all = said(&place, &["schemes"]);
     assert!(all.contains("\nstep-back ") && all.contains("\nslow-start "), "{all}");
@@ -153,12 +153,12 @@ fn errors_know_its_name_and_its_parameters() {
 }
 
 #[test]
-fn it_sends_files_over_sockets() {
+fn own_scheme_sends_files_over_sockets() {
     let place = folder("transfer");
     fs::create_dir(place.join("there")).expect("a folder");
     fs::write(place.join("f"), vec![7; 100_000]).expect("a file");
     let mut receiver = Command::new(env!("CARGO_BIN_EXE_own-scheme"))
-        .args(["receive", "there", "--port", "0"])
+        .args(["serve", "there", "--uploads", "--port", "0"])
         .current_dir(&place)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -167,7 +167,7 @@ fn it_sends_files_over_sockets() {
     let mut address = String::new();
     let mut said_there = BufReader::new(receiver.stderr.take().expect("a pipe"));
     said_there.read_line(&mut address).expect("an address");
-    let sent = run(&place, &["send", "f", address.trim(), "--schemes", "step-back,hystart++", "--json"]);
+    let sent = run(&place, &["put", "f", address.trim(), "--schemes", "step-back,hystart++", "--json"]);
     receiver.kill().expect("it is killed");
     receiver.wait().expect("it ends");
     let rows = objects(&String::from_utf8(sent.stdout).expect("UTF-8"));

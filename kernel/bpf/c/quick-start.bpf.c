@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Quick-Start (RFC 4782) for programs that know nothing of it, at the two hosts of a connection.
+ * Quick-Start (RFC 4782) for programs without Quick-Start support, at the two hosts of a connection.
  *
  * - `leaves` and `arrives` see the packets of an interface. They put a request into a SYN or SYN-ACK, and the report of the approved
  *   rate into a packet with room for it; and they remember the requests that arrive.
- * - `sockets` is told of the sockets: it answers requests by a TCP option, and takes an answer: if all routers approved, it sets the
- *   window, and a limit on the rate for a round trip.
+ * - `sockets` is called for the sockets: it answers requests by a TCP option, and handles answers: if all routers approved, it sets the
+ *   window, and a limit on the rate for one RTT.
  *
- * Whatever congestion control a socket has goes on with that window. It alone answers to losses.
+ * The socket's congestion control continues with that window. It alone responds to losses.
  */
 #include "quick-start.h"
 #include <bpf/bpf_core_read.h>
@@ -33,9 +33,9 @@
 const volatile struct {
 	/* The namespaces of the hosts, by inode; 0 is none. */
 	u32 namespaces[2];
-	/* The code of the rate that is asked for, and on what: 1 a SYN, 2 a SYN-ACK. */
+	/* The code of the requested rate, and the packets with requests: 1 a SYN, 2 a SYN-ACK. */
 	u32 rate, asks;
-	/* The congestion control of sockets that asked; none if they keep their own. */
+	/* The congestion control of sockets that sent a request; empty if they keep their own. */
 	char law[16];
 } settings SEC(".rodata.quick_start") = { .rate = 15, .asks = 3 };
 
@@ -57,17 +57,17 @@ struct asked {
 /* A socket that sends at the approved rate. */
 struct started {
 	u64 at_ns;
-	/* The socket tells of no port after a reset. */
+	/* After a reset the socket no longer has its ports. */
 	struct flow flow;
-	/* The limit on its rate that was before, and this program's. */
+	/* The previous limit on its rate, and this program's. */
 	u32 limit, ours;
 	u32 window, was_cwnd, round_us, retransmitted;
-	/* Segments of the first round trip and where they end; segments by the end of the last one; the callbacks that this program asked for. */
+	/* Segments of the first round trip and their end; segments by the end of the last one; the callbacks that this program requested. */
 	u32 segments, round_end, sent, flags;
 	u8 asked, approved, is_limited, is_settled;
 };
 
-/* What the loader hears of a connection. */
+/* A report to the loader about a connection. */
 struct event {
 	struct flow flow;
 	u32 outcome, asked, approved, window, rtt_us, segments, retransmitted;
@@ -149,7 +149,7 @@ static __always_inline bool look_at_tcp(struct __sk_buff *skb, struct packet *p,
 	return true;
 }
 
-/* Puts an option into the IP header. A packet that leaves has no checksum of its own over that header but IPv4's. */
+/* Puts an option into the IP header. In an outgoing packet only the IPv4 checksum covers that header. */
 static __always_inline bool insert(struct __sk_buff *skb, const struct packet *p, const struct body *body)
 {
 	int at = place(skb);
@@ -333,7 +333,7 @@ static __always_inline bool is_ours(struct bpf_sock_ops *ops, struct bpf_sock *s
 	struct tcp_sock *tp;
 	u32 inode;
 
-	/* A connection that is only half there was told of by its packets, which are ours. */
+	/* A half-open connection is known by its packets, which are ours. */
 	if (!sk)
 		return true;
 	tp = bpf_skc_to_tcp_sock(sk);
@@ -487,9 +487,9 @@ static __always_inline void lapse(struct bpf_sock_ops *ops, struct bpf_sock *sk,
 }
 
 /*
- * A round trip is over. The first is told of, and told of again when all of it was acknowledged. No hook takes an unused part of the window
- * away after data was sent. So the limit stays until a round trip used the window but for an eighth, which the pace of packets may miss, or
- * until the law has made it smaller: nobody sends faster than was approved with a window that the path never carried.
+ * Handles the end of a round trip. The first is reported, and again when all of it was acknowledged. No hook reduces an unused part of the
+ * window after data was sent. The limit therefore stays until a round trip used seven eighths of the window (pacing may miss the rest), or
+ * until the law has reduced it: no socket sends faster than approved with a window that the path never carried.
  */
 static __always_inline void round_over(struct bpf_sock_ops *ops, struct bpf_sock *sk, struct started *s)
 {
@@ -550,7 +550,7 @@ static __always_inline void answer(struct bpf_sock_ops *ops, struct bpf_sock *sk
 	bpf_store_hdr_opt(ops, &option, OPTION, 0);
 	if (!(ops->skb_tcp_flags & SYN)) {
 		bpf_map_delete_elem(&heard, &f);
-		/* A socket at the approved rate is still told of its segments. */
+		/* A socket at the approved rate still gets callbacks for its segments. */
 		if (!sk || !bpf_sk_storage_get(&started, sk, 0, 0))
 			set_flags(ops, 0, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 	}

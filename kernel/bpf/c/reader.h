@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What every reader of sockets shares: the facts that it tells a scheme, the answers, their record, and what can be read of a
- * socket at any time. `struct facts`, `struct told` and the kinds have their twins in src/facts.rs.
+ * Common parts of the readers of sockets: the facts passed to a scheme, the answers, their record, and the values that can be read
+ * from a socket at any time. `struct facts`, `struct decision` and the kinds have their twins in src/facts.rs.
  */
 #ifndef FIRSTFLIGHT_READER_H
 #define FIRSTFLIGHT_READER_H
@@ -49,7 +49,7 @@ struct facts {
 };
 
 /* The scheme's answer. */
-struct told {
+struct decision {
 	u64 rate, wake_ns, pace;
 	u32 window, ssthresh, over, bytes;
 	u32 threshold, pacing, packets, tag;
@@ -59,13 +59,13 @@ struct record {
 	u32 kind, ports;
 	u64 socket;
 	struct facts facts;
-	struct told told;
+	struct decision decision;
 };
 
-extern void scheme_begin(void *state, const struct numbers *numbers, const struct facts *facts, struct told *told) asm(SCHEME ".begin");
-extern void scheme_acked(void *state, const struct facts *facts, struct told *told) asm(SCHEME ".acked");
-extern void scheme_answer(void *state, const struct facts *facts, struct told *told) asm(SCHEME ".answer");
-extern void scheme_hear(void *state, u32 kind, const struct facts *facts, struct told *told) asm(SCHEME ".hear");
+extern void scheme_begin(void *state, const struct numbers *numbers, const struct facts *facts, struct decision *decision) asm(SCHEME ".begin");
+extern void scheme_acked(void *state, const struct facts *facts, struct decision *decision) asm(SCHEME ".acked");
+extern void scheme_answer(void *state, const struct facts *facts, struct decision *decision) asm(SCHEME ".answer");
+extern void scheme_event(void *state, u32 kind, const struct facts *facts, struct decision *decision) asm(SCHEME ".event");
 
 /*
  * The quotients of 128 bits: of `high` and `low`, and of the product of `one` and `other`, as a quantity is stored. They are Rust too, and
@@ -96,9 +96,9 @@ struct reader {
 	/* Low bits of the instant of the wake-up. */
 	u32 wake_us;
 	u8 wakes, ca_state, over, paces, timed_out, restarts;
-	/* What happened, while the scheme is told of it. */
+	/* Events being passed to the scheme. */
 	u16 kinds;
-	/* Before an idle time; the socket's own greatest rate; the round trip of the ACK that is coming in. */
+	/* Values before an idle time; the socket's own maximum rate; the RTT of the present ACK. */
 	u32 was_cwnd, was_ssthresh, most, sample_us;
 	/* Low bits of the instant of the last ACK. */
 	u32 heard_us;
@@ -109,11 +109,11 @@ struct {
 	__uint(max_entries, 1 << 22);
 } events SEC(".maps");
 
-/* What a socket has beside its own: the reader's part, one event with its answer, and the state of the scheme. */
+/* Storage added to a socket: the reader's part, one event with its answer, and the state of the scheme. */
 struct held {
 	struct reader reader;
 	struct facts facts;
-	struct told told;
+	struct decision decision;
 	u64 state[STATE];
 };
 
@@ -131,28 +131,28 @@ struct {
 __attribute__((noinline)) int start(struct held *held)
 {
 	if (held)
-		scheme_begin(held->state, numbers(), &held->facts, &held->told);
+		scheme_begin(held->state, numbers(), &held->facts, &held->decision);
 	return 0;
 }
 
 __attribute__((noinline)) int tell_ack(struct held *held)
 {
 	if (held)
-		scheme_acked(held->state, &held->facts, &held->told);
+		scheme_acked(held->state, &held->facts, &held->decision);
 	return 0;
 }
 
 __attribute__((noinline)) int tell(struct held *held, u32 kind)
 {
 	if (held)
-		scheme_hear(held->state, kind, &held->facts, &held->told);
+		scheme_event(held->state, kind, &held->facts, &held->decision);
 	return 0;
 }
 
 __attribute__((noinline)) int ask(struct held *held)
 {
 	if (held)
-		scheme_answer(held->state, &held->facts, &held->told);
+		scheme_answer(held->state, &held->facts, &held->decision);
 	return 0;
 }
 
@@ -301,7 +301,7 @@ static __always_inline void trace(struct sock *sk, u32 kind, const struct held *
 	if (!record)
 		return;
 	record->facts = h->facts;
-	record->told = h->told;
+	record->decision = h->decision;
 	bpf_ringbuf_submit(record, 0);
 }
 
@@ -312,7 +312,7 @@ static __always_inline void trace_begin(struct sock *sk, const struct held *h)
 
 	if (record) {
 		__builtin_memset(&record->facts, 0, sizeof(record->facts));
-		__builtin_memset(&record->told, 0, sizeof(record->told));
+		__builtin_memset(&record->decision, 0, sizeof(record->decision));
 		__builtin_memcpy(&record->facts, numbers(), sizeof(struct numbers));
 		bpf_ringbuf_submit(record, 0);
 	}
@@ -323,7 +323,7 @@ static __always_inline void trace_begin(struct sock *sk, const struct held *h)
 static __always_inline void take(struct sock *sk, struct held *h)
 {
 	struct tcp_sock *tp = tcp(sk);
-	const struct told *t = &h->told;
+	const struct decision *t = &h->decision;
 
 	if (t->window)
 		tp->snd_cwnd = t->window;
@@ -334,10 +334,10 @@ static __always_inline void take(struct sock *sk, struct held *h)
 	h->reader.over = t->over != 0;
 }
 
-/* Does what the scheme said: a start-up scheme has another way of pacing than a restart policy. */
+/* Executes the scheme's answer: a start-up scheme is paced in another way than a restart policy. */
 static __always_inline void obey(struct sock *sk, struct held *h);
 
-/* Tells the scheme each of `kinds`, in order: until it leaves, or those after its exit too. */
+/* Passes each of `kinds` to the scheme, in order, until it exits or, if `after_exit`, to the end. */
 static __always_inline void say(struct sock *sk, struct held *h, u32 kinds, bool after_exit)
 {
 	kinds = forget(&h->reader, kinds);
@@ -349,11 +349,11 @@ static __always_inline void say(struct sock *sk, struct held *h, u32 kinds, bool
 			tell_ack(h);
 		else
 			tell(h, kind);
-		if (!h->told.over)
+		if (!h->decision.over)
 			ask(h);
 		trace(sk, kind, h);
 		obey(sk, h);
-		if (h->told.over && !after_exit)
+		if (h->decision.over && !after_exit)
 			break;
 	}
 }

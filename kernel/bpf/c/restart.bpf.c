@@ -25,7 +25,7 @@ static __always_inline bool is_cubic(void)
 	return settings.law[0] == 'c';
 }
 
-/* Paces at the policy's rate, or not. Linux computes a rate of its own at each ACK, and the least of all holds. */
+/* Paces at the policy's rate, or not. Linux computes its own rate at each ACK, and the minimum of all rates applies. */
 static __always_inline void pace(struct sock *sk, struct held *h, u64 rate)
 {
 	u32 most = rate < UNLIMITED ? rate : UNLIMITED;
@@ -51,7 +51,7 @@ static __always_inline void pace(struct sock *sk, struct held *h, u64 rate)
 /* Without a window in the answer the law governs. */
 static __always_inline void obey(struct sock *sk, struct held *h)
 {
-	const struct told *t = &h->told;
+	const struct decision *t = &h->decision;
 
 	if (!t->window)
 		return;
@@ -75,7 +75,7 @@ SEC("struct_ops/init") void BPF_PROG(ff_init, struct sock *sk)
 	trace_begin(sk, h);
 }
 
-/* The kernel found a loss or a mark, and asks for the law's answer. The policy hears of it first, and its threshold is the answer. */
+/* The kernel found a loss or a mark, and requests the law's answer. The policy receives it first, and its threshold is the answer. */
 SEC("struct_ops/ssthresh") u32 BPF_PROG(ff_ssthresh, struct sock *sk)
 {
 	struct held *h = held(sk, 0);
@@ -89,8 +89,8 @@ SEC("struct_ops/ssthresh") u32 BPF_PROG(ff_ssthresh, struct sock *sk)
 		say(sk, h, DID(h->facts.lost ? LOST : MARKED), 1);
 		/* The kernel reduces the window itself. */
 		tcp(sk)->snd_cwnd = window;
-		if (h->reader.over && h->told.ssthresh && h->told.ssthresh < kept)
-			kept = h->told.ssthresh;
+		if (h->reader.over && h->decision.ssthresh && h->decision.ssthresh < kept)
+			kept = h->decision.ssthresh;
 	}
 	return kept;
 }
@@ -156,9 +156,9 @@ SEC("struct_ops/cwnd_event") void BPF_PROG(ff_cwnd_event, struct sock *sk, enum 
 		f->was_ssthresh = h->reader.was_ssthresh;
 		f->cwnd = f->was_cwnd;
 		f->ssthresh = f->was_ssthresh;
-		/* How many ticks a second has is not to be had: since the last ACK, which followed the last departure. */
+		/* The number of ticks per second is not available: count from the last ACK, which followed the last transmission. */
 		f->idle_us = (u32)f->now_us - h->reader.heard_us;
-		/* The packet that leaves is not counted yet, and is told of with the next ACK. */
+		/* The packet being sent is not counted yet, and is reported with the next ACK. */
 		f->sent = 0;
 		h->reader.restarts = 0;
 		tp->snd_cwnd = f->was_cwnd;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * A router of Quick-Start (RFC 4782 section 3.3 and appendix D; Scharf's analysis, section V) before the link of an interface: it measures
- * what leaves, and answers the requests among it. It decides as the router of the simulator does, crates/sim/src/quick_start, whose
+ * what leaves, and answers the requests among it. It decides as the router of the simulator does, crates/lab/sim/src/quick_start, whose
  * words are used here.
  *
  * Work is in nanoseconds of the link's time; instants are since the first packet.
@@ -12,11 +12,11 @@
 #define SECOND_BITS 8000000000ull
 /* Means are kept in this fraction of a nanosecond. */
 #define SCALE 1024
-/* The most slots, and the most intervals of a peak. */
+/* Maximum number of slots, and of intervals of a peak. */
 #define MOST 255
-/* A silence is looked at interval by interval until the mean has forgotten what was before. */
+/* A silence is processed interval by interval until the mean has forgotten the traffic before it. */
 #define REMEMBERED 64
-/* And no further than this, though more work is still to be done by then. */
+/* Maximum number of intervals, even if work is still to be done then. */
 #define LONGEST 128
 
 enum { INTERVAL, EWMA, PEAK };
@@ -105,7 +105,7 @@ static __always_inline void advance(volatile struct router *r, u64 now)
 		return;
 	count = (now - r->ends) / settings.interval_ns + 1;
 	if (settings.estimator != EWMA) {
-		/* What was before the last ones is not asked for any more. */
+		/* Intervals before the last ones are no longer needed. */
 		skipped = count > settings.intervals ? count - settings.intervals : 0;
 		if (skipped) {
 			r->ends += skipped * settings.interval_ns;
@@ -200,8 +200,8 @@ static __always_inline u32 admit(volatile struct router *r, u64 now, u32 asked)
 }
 
 /*
- * A packet of so much work leaves, and may ask for a rate: returns what is approved. A function of its own, so that the verifier looks at it
- * once, however it is called.
+ * Counts an outgoing packet of this much work, which may request a rate, and returns the approved rate. Not inlined, so that the verifier
+ * checks it once, however it is called.
  */
 __attribute__((noinline)) u32 decide(u64 clock, u64 work, u32 asked)
 {

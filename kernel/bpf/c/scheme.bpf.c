@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Reads a socket of Linux for a start-up scheme, and does what the scheme says. The scheme and all of its arithmetic are
- * Rust, linked in as bitcode: `SCHEME.begin` and `SCHEME.hear`. Once start-up is over the socket goes to a congestion control
+ * Reads a socket of Linux for a start-up scheme, and executes its answers. The scheme and all of its arithmetic are
+ * Rust, linked in as bitcode: `SCHEME.begin` and `SCHEME.event`. Once start-up is over the socket goes to a congestion control
  * of the kernel, `settings.law`, with window, threshold and rate.
  *
- * Linux tells a congestion control of ACKs, not of departures: what left since the last ACK is told with the next one.
+ * Linux calls a congestion control on ACKs, not on transmissions: packets sent since the last ACK are reported with the next one.
  *
  * Built twice for each scheme: for kernels from 6.10 on, and with BEFORE_6_10 for 6.1 and its like. SCHEME is its name, STATE the
  * length of its state in words of 8 bytes, and REMEMBERS is set if it resumes from what earlier connections found.
@@ -50,7 +50,7 @@ static __always_inline void remember(struct sock *sk, struct facts *f)
 
 static __always_inline void obey(struct sock *sk, struct held *h)
 {
-	const struct told *t = &h->told;
+	const struct decision *t = &h->decision;
 	u64 most = sk->sk_max_pacing_rate;
 
 	take(sk, h);
@@ -75,7 +75,7 @@ SEC("struct_ops/init") void BPF_PROG(ff_init, struct sock *sk)
 	look(sk, &h->facts, &h->reader);
 	remember(sk, &h->facts);
 	start(h);
-	if (!h->told.over)
+	if (!h->decision.over)
 		ask(h);
 	trace_begin(sk, h);
 	obey(sk, h);
@@ -103,7 +103,7 @@ SEC("struct_ops/min_tso_segs") u32 BPF_PROG(ff_min_tso_segs, struct sock *sk)
 	return 1;
 }
 
-/* A timeout: the kernel set window and threshold before it says so. The scheme hears it with the next ACK. */
+/* A timeout: the kernel set window and threshold before this call. The scheme receives the timeout with the next ACK. */
 SEC("struct_ops/set_state") void BPF_PROG(ff_set_state, struct sock *sk, u8 new_state)
 {
 	struct held *h = held(sk, 0);
@@ -137,8 +137,8 @@ static __always_inline void hand_over(struct sock *sk, const struct held *h)
 	bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, (void *)settings.law, sizeof(settings.law));
 }
 
-/* Takes an ACK in, and tells the scheme of it and of what happened since the last one. */
-static __always_inline void hear(struct sock *sk, struct held *h, int flag, const struct rate_sample *rs, u8 now)
+/* Reads an ACK, and passes it and the events since the last ACK to the scheme. */
+static __always_inline void on_ack(struct sock *sk, struct held *h, int flag, const struct rate_sample *rs, u8 now)
 {
 	struct reader *r = &h->reader;
 	struct facts *f = &h->facts;
@@ -172,7 +172,7 @@ static __always_inline void hear(struct sock *sk, struct held *h, int flag, cons
 }
 
 #ifdef BEFORE_6_10
-/* Flags do not come with the ACK; a socket enters CWR for other reasons than marks too, such as a full queue of its own. */
+/* Flags do not come with the ACK; a socket also enters CWR for reasons other than marks, such as a full queue of the host. */
 SEC("struct_ops/cong_control") void BPF_PROG(ff_cong_control, struct sock *sk, const struct rate_sample *rs)
 {
 	int flag = FLAG_ECE;
@@ -185,7 +185,7 @@ SEC("struct_ops/cong_control") void BPF_PROG(ff_cong_control, struct sock *sk, u
 	struct held *h = held(sk, 0);
 
 	if (h && !h->reader.over)
-		hear(sk, h, flag, rs, now);
+		on_ack(sk, h, flag, rs, now);
 	/* The ACK of a SYN comes before the begin. */
 	if (h ? !h->reader.over : !icsk(sk)->icsk_ca_priv[0])
 		return;

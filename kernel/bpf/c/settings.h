@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What is set before an object is loaded. It is a section of its own, so that a loader finds it by the section's name; the
+ * The settings of an object before it is loaded. They are a separate section, so that a loader finds them by its name; the
  * loader's side is kernel/loader/src/settings.rs.
  */
 #ifndef FIRSTFLIGHT_SETTINGS_H
@@ -12,7 +12,7 @@
 /*
  * The parameters in the order of the registry's list, those not given at their defaults: a count, nanoseconds, bits a second, bytes,
  * millionths, or the place of a word among the words of the parameter. Bit i of `given` is set if the user set parameter i. The twin
- * is crates/core/src/registry/numbers.rs.
+ * is crates/library/core/src/registry/numbers.rs.
  */
 struct numbers {
 	u32 given, pad;

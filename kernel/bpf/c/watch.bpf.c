@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Tells of every TCP connection of the machine what its start-up is judged by: data that leaves, acknowledgements that are heard, and
- * the congestion control's numbers at each. Nothing is changed, and nothing is decided here: crates/inspect decides, as it does of
+ * Reports for every TCP connection of the machine the data by which its start-up is judged: segments sent, acknowledgements received, and
+ * the congestion control's numbers at each. This program changes nothing and decides nothing: crates/field/inspect decides, as it does for
  * captures.
  *
  * - `state` sees sockets open and close.
- * - `leaves` sees packets as a capture does, behind the queues of the host.
- * - `hears` sees what arrives at a socket that is open at both ends, and `closing` what arrives at one that is half closed: the
- *   tracepoint is not on the way of those.
+ * - `leaves` sees packets as a capture does, after the queues of the host.
+ * - `hears` sees segments that arrive at a socket that is open at both ends, and `closing` those that arrive at a half-closed one: the
+ *   tracepoint is not in their path.
  *
- * A connection is followed from the end of its handshake. Its first facts are told one by one. After `settings.detail` of them
- * departures are told together, four times a round trip, and so are acknowledgements; what is sent again is still told one by one.
+ * A connection is followed from the end of its handshake. Its first facts are reported one by one. After `settings.detail` of them
+ * transmissions are reported together, four times per RTT, and so are acknowledgements; retransmissions are still reported one by one.
  */
 #include <stdbool.h>
 #include <linux/bpf.h>
@@ -24,7 +24,7 @@ typedef __u16 u16;
 typedef __u32 u32;
 typedef __u64 u64;
 
-/* Of the kernel, which tells of it by BTF. */
+/* Types of the kernel, which BTF describes. */
 struct sock;
 struct sk_buff;
 
@@ -38,6 +38,8 @@ char _license[] SEC("license") = "Dual MIT/GPL";
 #define ECN_OK 1
 /* Options beyond those of timestamps may be selective acknowledgements. */
 #define PLAIN 12
+/* A threshold of slow start that was never set. */
+#define INFINITE 0x7fffffff
 #define MOST_OPTIONS 40
 
 /* The loader sets them; its side is kernel/loader/src/watch.rs. */
@@ -46,7 +48,7 @@ const volatile struct {
 	u32 namespace;
 	/* The port of this machine that is watched; 0 is all. */
 	u32 port;
-	/* How many facts of a connection are told one by one. */
+	/* Number of facts of a connection that are reported one by one. */
 	u32 detail;
 	/* Whether connections of the machine with itself, over its loopback addresses, are watched. */
 	u32 loopback;
@@ -57,8 +59,8 @@ enum { OPENED = 1, SENT, HEARD, CLOSED, NAMED };
 /* What every fact has. */
 struct fact {
 	u64 socket, at_ns;
-	/* SENT: the sequence numbers of the first byte and of what follows the last one. HEARD: what is acknowledged, and the window
-	 * as it stands in the header. */
+	/* SENT: the sequence numbers of the first byte and of the byte after the last one. HEARD: the acknowledgement number, and the
+	 * unscaled window of the header. */
 	u32 number, end;
 	u32 cwnd, ssthresh;
 	u8 kind, state;
@@ -82,6 +84,7 @@ struct opened {
 	u16 local_port, remote_port, family;
 	u8 opener, sack, timestamps, scaled, snd_wscale, rcv_wscale, ecn, pad[3];
 	char law[16];
+	u32 retransmitted, more;
 };
 
 struct closed {
@@ -91,7 +94,7 @@ struct closed {
 	char law[16];
 };
 
-/* The congestion control is another one before the first full segment leaves: the program chose it. */
+/* The connection has another congestion control, chosen by the program or by the one before. */
 struct named {
 	struct fact fact;
 	char law[16];
@@ -99,14 +102,14 @@ struct named {
 
 /* What is kept of a connection that is followed. */
 struct watched {
-	/* When departures and acknowledgements were told last; the packet that left last, and its first interface. */
+	/* When transmissions and acknowledgements were last reported; the last packet sent, and its first interface. */
 	u64 sent_ns, heard_ns, packet, device;
-	/* The operations of the congestion control, until a full segment left, which is as long as this. */
+	/* The operations of the congestion control, until start-up is over and a large segment was sent, one longer than `large`. */
 	u64 law;
-	u32 mss;
-	/* Departures that were not told yet, and the highest number that left. */
+	u32 large;
+	/* Transmissions not reported yet, and the highest number sent. */
 	u32 held, held_end, next, number;
-	u32 told, lost, unsaid;
+	u32 reported, lost, unsaid;
 };
 
 struct {
@@ -265,7 +268,7 @@ static __always_inline void lose(struct watched *w)
 	place_; \
 })
 
-/* The reader looks at the ring by its own clock: nobody is woken. */
+/* The reader polls the ring by its own clock: no process is woken. */
 static __always_inline void put(struct fact *f, struct watched *w)
 {
 	f->lost = w ? w->unsaid : 0;
@@ -274,7 +277,7 @@ static __always_inline void put(struct fact *f, struct watched *w)
 	bpf_ringbuf_submit(f, BPF_RB_NO_WAKEUP);
 }
 
-/* A quarter of the smoothed round trip, which is stored eightfold; a millisecond at least. */
+/* A quarter of the smoothed RTT, which is stored eightfold; at least one millisecond. */
 static __always_inline u64 quarter_ns(struct tcp_sock___w *tp)
 {
 	u32 srtt_us;
@@ -313,7 +316,7 @@ static __always_inline void name_law(char *law, struct tcp_sock___w *tp)
 	bpf_core_read(law, 16, &law_of(tp)->name);
 }
 
-/* Tells the departures that were held back. */
+/* Reports the transmissions that were held back. */
 static __always_inline void tell_held(struct tcp_sock___w *tp, struct watched *w)
 {
 	struct fact *f;
@@ -350,7 +353,8 @@ static __always_inline void opens(struct sock *sk, struct tcp_sock___w *tp, bool
 	if (w) {
 		w->next = tp->snd_una;
 		w->law = (u64)law_of(tp);
-		w->mss = tp->mss_cache;
+		/* Options of MPTCP and signatures take a part of each segment. A program's greeting is shorter. */
+		w->large = tp->mss_cache / 2;
 		w->held = w->held_end = w->next;
 	}
 	o = ROOM(struct opened, w);
@@ -385,6 +389,7 @@ static __always_inline void opens(struct sock *sk, struct tcp_sock___w *tp, bool
 	o->rcv_wscale = BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
 	o->ecn = tp->ecn_flags & ECN_OK;
 	name_law(o->law, tp);
+	o->retransmitted = tp->total_retrans;
 	put(&o->fact, w);
 }
 
@@ -439,8 +444,8 @@ SEC("tp_btf/net_dev_start_xmit") int BPF_PROG(leaves, struct sk_buff *skb)
 	struct watched *w;
 	struct named *n;
 	struct fact *f;
-	u32 seq, end;
-	u64 now;
+	u32 seq, end, threshold = 0;
+	u64 now, law;
 
 	if (!sk)
 		return 0;
@@ -455,29 +460,30 @@ SEC("tp_btf/net_dev_start_xmit") int BPF_PROG(leaves, struct sk_buff *skb)
 	if (seq == end || header.flags & SYN)
 		return 0;
 	tp = (struct tcp_sock___w *)sk;
-	/* Within a tunnel the header is another one: such a packet passed before, at the tunnel's own interface. */
+	/* Within a tunnel the header is another one: the packet passed before, at the tunnel's own interface. */
 	if (header.source != bpf_htons(common(tp)->skc_num) || header.dest != common(tp)->skc_dport)
 		return 0;
-	/* A packet that passed a higher interface. A segment that is sent again at the first one may have the memory of its last copy. */
+	/* A packet that passed a higher interface. A segment retransmitted at the first one may have the memory of its last copy. */
 	if (w->packet == (u64)skb && w->number == seq && w->device != (u64)s->dev)
 		return 0;
 	w->packet = (u64)skb;
 	w->device = (u64)s->dev;
 	w->number = seq;
 	if (w->law) {
-		if (w->law != (u64)law_of(tp)) {
+		law = (u64)law_of(tp);
+		if (w->law != law) {
 			n = ROOM(struct named, w);
 			if (n) {
 				fill_read(&n->fact, tp, NAMED);
-				n->fact.number = n->fact.end = 0;
+				n->fact.number = n->fact.end = seq;
 				name_law(n->law, tp);
 				put(&n->fact, w);
 			}
 		}
-		/* What is sent before the first full segment may be a program's own greeting. */
-		w->law = (int)(end - seq) < (int)w->mss ? (u64)law_of(tp) : 0;
+		bpf_core_read(&threshold, 4, &tp->snd_ssthresh);
+		w->law = threshold >= INFINITE || (int)(end - seq) <= (int)w->large ? law : 0;
 	}
-	if (++w->told > settings.detail && !(header.flags & FIN) && seq == w->next) {
+	if (++w->reported > settings.detail && !(header.flags & FIN) && seq == w->next) {
 		w->next = end;
 		now = bpf_ktime_get_ns();
 		if (w->held == w->held_end)
@@ -504,7 +510,7 @@ SEC("tp_btf/net_dev_start_xmit") int BPF_PROG(leaves, struct sk_buff *skb)
 }
 
 /* A segment arrived at a socket, with so many bytes of payload. */
-static __always_inline void hear(struct tcp_sock___w *tp, struct watched *w, const struct tcp_header *header, u32 payload,
+static __always_inline void on_ack(struct tcp_sock___w *tp, struct watched *w, const struct tcp_header *header, u32 payload,
 				 const void *options)
 {
 	u32 ack = bpf_ntohl(header->ack), length = header->offset / 16 * 4 - sizeof(*header);
@@ -516,7 +522,7 @@ static __always_inline void hear(struct tcp_sock___w *tp, struct watched *w, con
 	/* Data that comes, and acknowledges nothing new. */
 	if (!(header->flags & ACK) || (payload && is_plain && ack == tp->snd_una))
 		return;
-	if (++w->told > settings.detail && is_plain) {
+	if (++w->reported > settings.detail && is_plain) {
 		now = bpf_ktime_get_ns();
 		if (now - w->heard_ns < quarter_ns(tp))
 			return;
@@ -555,7 +561,7 @@ SEC("tp_btf/tcp_probe") int BPF_PROG(hears, struct sock *sk, struct sk_buff *skb
 	tp = tcp_of(sk);
 	if (!tp || bpf_probe_read_kernel(&header, sizeof(header), s->data))
 		return 0;
-	hear(tp, w, &header, s->len - header.offset / 16 * 4, s->data + sizeof(header));
+	on_ack(tp, w, &header, s->len - header.offset / 16 * 4, s->data + sizeof(header));
 	return 0;
 }
 
@@ -592,6 +598,6 @@ SEC("sockops") int closing(struct bpf_sock_ops *skops)
 	if (!tp || data + sizeof(header) > data_end)
 		return 1;
 	__builtin_memcpy(&header, data, sizeof(header));
-	hear(tp, w, &header, skops->skb_len - header.offset / 16 * 4, data + sizeof(header));
+	on_ack(tp, w, &header, skops->skb_len - header.offset / 16 * 4, data + sizeof(header));
 	return 1;
 }

@@ -1,16 +1,15 @@
-//! What a reader of sockets in C tells, and what it is told: [`Facts`], [`Told`] and [`Kind`] have their twins in
-//! `c/reader.h`.
+//! The data exchanged with a reader of sockets in C. [`Facts`], [`Decision`] and [`Kind`] have their twins in `c/reader.h`.
 
 use firstflight::{
-    Ack, Bytes, Delivered, Exit, Learned, Loss, Pacing, Path, Plan, Rate, RttSample, SendLimit, Span, Step,
-    Tag, Time,
+    Ack, Bytes, Delivered, Exit, Loss, Pacing, Path, PathEstimate, Plan, Rate, RttSample, SendLimit, Span,
+    Step, Tag, Time,
 };
 
 /// No pacing, as Linux writes it in `sk_pacing_rate`.
 pub const NO_PACING: u64 = u64::MAX;
 /// No threshold, as Linux writes it in `snd_ssthresh`.
 pub const NO_THRESHOLD: u32 = 0x7fff_ffff;
-/// No threshold in [`Told::threshold`].
+/// No threshold in [`Decision::threshold`].
 pub const UNSET: u32 = u32::MAX;
 
 macro_rules! twin {
@@ -23,7 +22,7 @@ macro_rules! twin {
         }
 
         impl $name {
-            /// The value whose memory `bytes` is a copy of; `None` if it is too short.
+            /// Returns the value whose memory `bytes` is a copy of; `None` if `bytes` is too short.
             pub fn read(bytes: &[u8]) -> Option<Self> {
                 let mut at = 0;
                 $(
@@ -38,13 +37,13 @@ macro_rules! twin {
 }
 
 twin! {
-    /// What the reader saw of a socket. Times are in microseconds of the kernel's clock of TCP, 0 where nothing is known.
+    /// The state of a socket as the reader saw it. Times are in microseconds of the kernel's TCP clock, 0 if unknown.
     Facts {
         /// The instant of the event.
         now_us: u64,
         /// Bytes cumulatively acknowledged since the congestion control began.
         una: u64,
-        /// When the newest packet left that was acknowledged.
+        /// Transmission time of the newest acknowledged packet.
         newest_sent_us: u64,
         /// Payload bytes of a full segment.
         mss: u32,
@@ -56,7 +55,7 @@ twin! {
         ssthresh: u32,
         /// Bytes sent and not cumulatively acknowledged, after this event.
         flight: u32,
-        /// The same before this event.
+        /// Bytes in flight before this event.
         flight_before: u32,
         /// Packets in the network.
         pipe: u32,
@@ -64,11 +63,11 @@ twin! {
         delivered: u32,
         /// Smoothed round-trip time.
         srtt_us: u32,
-        /// The sample of this ACK.
+        /// The round-trip sample of this ACK.
         rtt_us: u32,
-        /// The newest sample.
+        /// The newest round-trip sample.
         last_rtt_us: u32,
-        /// The least sample of the kernel's window of it.
+        /// The minimum RTT in the kernel's window.
         min_rtt_us: u32,
         /// Retransmission timeout.
         rto_us: u32,
@@ -78,61 +77,62 @@ twin! {
         acked: u32,
         /// Packets newly found lost.
         lost: u32,
-        /// Packets that had been delivered when the newest packet left.
+        /// Packets that had been delivered when the newest packet was sent.
         prior_delivered: u32,
         /// Packets of the sample of the delivery rate; 0 if there is none.
         rate_delivered: u32,
-        /// The interval of that sample.
+        /// The interval over which `rate_delivered` packets were delivered.
         rate_interval_us: u32,
         /// Receive window, in bytes.
         rwnd: u32,
         /// Bytes written and not yet sent.
         backlog: u32,
-        /// What limits sending: 1 the application, 2 the receiver, 0 the window.
+        /// Limit on sending: 1 the application, 2 the receiver, 0 the window.
         limit: u32,
-        /// Whether the application limited sending when the newest packet left.
+        /// Whether the application limited sending when the newest packet was sent.
         newest_starved: u32,
         /// Whether a loss is being repaired.
         recovering: u32,
-        /// Bytes of new data that left since the last event.
+        /// Bytes of new data sent since the last event.
         sent: u32,
-        /// Packets sent again since the last event.
+        /// Packets retransmitted since the last event.
         resent: u32,
-        /// How long nothing was sent, at [`Kind::Idle`].
+        /// Time without a transmission, at [`Kind::Idle`].
         idle_us: u32,
         /// The window before the idle time, in segments.
         was_cwnd: u32,
         /// The threshold before the idle time, in segments.
         was_ssthresh: u32,
-        /// Bytes that an earlier connection to this destination had acknowledged in a round trip; 0 for nothing.
+        /// Bytes that an earlier connection to this destination had acknowledged in one RTT; 0 for none.
         saved_bytes: u32,
-        /// That connection's least round-trip time.
+        /// Minimum RTT of the earlier connection.
         saved_rtt_us: u32,
-        /// Nothing: C has the same size.
+        /// Padding, because the C structure has the same size. It has no meaning.
         pad: u32,
     }
 }
 
 twin! {
-    /// What the scheme wants. The plan behind it is there for the record, and is of an exit what was learned.
-    Told {
-        /// Payload bytes a second, as `sk_pacing_rate`.
+    /// The answer of the scheme. `pace` and the fields from `bytes` on are for the record: they show the plan or, after an exit, what was
+    /// learned.
+    Decision {
+        /// The pacing rate in payload bytes a second, as in `sk_pacing_rate`.
         rate: u64,
-        /// When to say [`Kind::Woken`], in nanoseconds; 0 for never.
+        /// Time at which to report [`Kind::Woken`], in nanoseconds; 0 for never.
         wake_ns: u64,
         /// The plan's rate in IP bits a second, or its gap in nanoseconds.
         pace: u64,
         /// Window, in segments.
         window: u32,
-        /// Threshold, in segments; 0 where the scheme says nothing of it.
+        /// Threshold, in segments; 0 if the scheme sets none.
         ssthresh: u32,
-        /// 0 while start-up goes on, else one more than the cause.
+        /// 0 while start-up continues, otherwise the number of the exit's cause plus one.
         over: u32,
         /// The plan's window in bytes.
         bytes: u32,
         /// The plan's threshold in bytes; [`UNSET`] if there is none.
         threshold: u32,
-        /// How the plan paces: 0 by ACKs, 1 at a rate, 2 a train, 3 not at all.
+        /// Pacing of the plan: 0 by ACKs, 1 at a rate, 2 a train, 3 hold.
         pacing: u32,
         /// The packets of the plan's train.
         packets: u32,
@@ -141,34 +141,34 @@ twin! {
     }
 }
 
-/// The kinds of events, as the reader counts them. Those of one ACK happen in this order.
+/// The kinds of events, as the reader counts them. The events of one ACK happen in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Kind {
-    /// The connection is established, or a socket took this congestion control.
+    /// The connection is established, or a socket started to use this congestion control.
     Began,
-    /// New data left since the last event.
+    /// New data was sent since the last event.
     Sent,
-    /// Data was sent again since the last event.
+    /// Data was retransmitted since the last event.
     Resent,
     /// The wake-up is due.
     Woken,
     /// No data is left to send.
     Dry,
-    /// An ACK.
+    /// An ACK arrived.
     Acked,
-    /// Losses, found with the last ACK.
+    /// Losses were found with the last ACK.
     Lost,
-    /// A congestion mark.
+    /// A congestion mark arrived.
     Marked,
     /// The retransmission timer fired.
     TimedOut,
-    /// Data to send after an idle time.
+    /// There is data to send after an idle time.
     Idle,
 }
 
 impl Kind {
-    /// All of them, in the order of their numbers.
+    /// All kinds, in the order of their numbers.
     pub const ALL: [Self; 10] = [
         Self::Began,
         Self::Sent,
@@ -183,7 +183,7 @@ impl Kind {
     ];
 }
 
-/// A span of microseconds; `None` for 0.
+/// Returns a span of microseconds; `None` for 0.
 #[inline(always)]
 pub fn span(micros: u32) -> Option<Span> {
     (micros > 0).then(|| Span::from_micros(u64::from(micros)))
@@ -195,7 +195,7 @@ fn time(micros: u64) -> Time {
 }
 
 impl Facts {
-    /// Segments as bytes.
+    /// Returns the bytes of `segments` full segments.
     #[inline(always)]
     pub fn bytes(&self, segments: u32) -> Bytes {
         Bytes::new(u64::from(segments) * u64::from(self.mss))
@@ -210,13 +210,13 @@ impl Facts {
         }
     }
 
-    /// The threshold before this event, if there is one.
+    /// Returns the threshold before this event; `None` if there is none.
     #[inline(always)]
     pub fn ssthresh(&self) -> Option<Bytes> {
         (self.ssthresh < NO_THRESHOLD).then(|| self.bytes(self.ssthresh))
     }
 
-    /// The connection at the event.
+    /// Returns the connection at the event.
     #[inline(always)]
     pub fn path(&self) -> Path {
         let (now, mss) = (time(self.now_us), Bytes::new(u64::from(self.mss)));
@@ -240,7 +240,7 @@ impl Facts {
         }
     }
 
-    /// The connection when the data of [`Kind::Sent`] left: before this ACK, and without that data.
+    /// Returns the connection when the data of [`Kind::Sent`] was sent: before this ACK, and without that data.
     #[inline(always)]
     pub fn path_at_departure(&self) -> Path {
         let path = self.path();
@@ -255,7 +255,7 @@ impl Facts {
         }
     }
 
-    /// The newest packet acknowledged, with its tag.
+    /// Returns the newest packet acknowledged, with its tag.
     #[inline(always)]
     pub fn newest(&self, tag: Tag) -> Delivered {
         Delivered {
@@ -270,7 +270,7 @@ impl Facts {
         }
     }
 
-    /// The acknowledgement. Linux counts packets, so selective acknowledgements are whole packets.
+    /// Returns the acknowledgement. Linux counts packets, so selective acknowledgements are whole packets.
     #[inline(always)]
     pub fn ack<'a>(&self, newest: Option<&'a Delivered>) -> Ack<'a> {
         let advanced = Bytes::new(u64::from(self.advanced));
@@ -293,29 +293,29 @@ impl Facts {
         }
     }
 
-    /// The losses found with this ACK.
+    /// Returns the losses found with this ACK.
     #[inline(always)]
     pub fn loss(&self) -> Loss<'static> {
         Loss { opens_episode: self.recovering == 0, ..Loss::of(self.bytes(self.lost)) }
     }
 
-    /// What an earlier connection to this destination saved.
+    /// Returns the window and RTT that an earlier connection to this destination saved; `None` if there are none.
     #[inline(always)]
     pub fn saved(&self) -> Option<(Bytes, Span)> {
         Some((Bytes::new(u64::from(self.saved_bytes)), span(self.saved_rtt_us)?))
     }
 
-    /// How long nothing was sent.
+    /// Returns the time without a transmission.
     #[inline(always)]
     pub fn idle(&self) -> Span {
         Span::from_micros(u64::from(self.idle_us))
     }
 
-    /// What the connection knew before the idle time.
+    /// Returns the state of the connection before the idle time.
     #[inline(always)]
-    pub fn was(&self) -> Learned {
+    pub fn was(&self) -> PathEstimate {
         let ssthresh = (self.was_ssthresh < NO_THRESHOLD).then(|| self.bytes(self.was_ssthresh));
-        Learned { window: self.bytes(self.was_cwnd), ssthresh, rate: None }
+        PathEstimate { window: self.bytes(self.was_cwnd), ssthresh, rate: None }
     }
 
     #[inline(always)]
@@ -323,8 +323,8 @@ impl Facts {
         u32::try_from(bytes.packets(Bytes::new(u64::from(self.mss)))).unwrap_or(u32::MAX).max(1)
     }
 
-    /// A rate of IP bits as one of payload bytes, which Linux counts against the rate. The least is one byte a second, for Linux takes
-    /// zero for no pacing.
+    /// Converts a rate of IP bits to a rate of payload bytes, because Linux counts payload bytes against the rate. The minimum is one byte
+    /// per second, because Linux treats zero as no pacing.
     #[inline(always)]
     fn payload_rate(&self, rate: Rate) -> u64 {
         let (bytes, wire, mss) = (rate.bps() / 8, u64::from(self.wire.max(1)), u64::from(self.mss));
@@ -332,23 +332,23 @@ impl Facts {
         (bytes / wire * mss + bytes % wire * mss / wire).max(1)
     }
 
-    /// What a plan is for a kernel. `left` packets of the plan's train have not left yet.
+    /// Converts a plan for the kernel. `left` packets of the plan's train are not yet sent.
     #[inline(always)]
-    pub fn told(&self, plan: &Plan, left: u32) -> Told {
+    pub fn decision(&self, plan: &Plan, left: u32) -> Decision {
         let train = self.pipe.saturating_add(left);
         let (pacing, rate, pace, packets, window) = match plan.pacing {
             Pacing::AckClock => (0, NO_PACING, 0, 0, self.segments(plan.window)),
             Pacing::Rate { rate, .. } => {
                 (1, self.payload_rate(rate), rate.bps(), 0, self.segments(plan.window))
             }
-            // What is in flight, and what has not left yet.
+            // The window holds the packets in flight, and those of the train not yet sent.
             Pacing::Train { packets, gap } => {
                 let rate = (u64::from(self.mss) * 1_000_000_000).checked_div(gap.nanos());
                 (2, rate.unwrap_or(NO_PACING), gap.nanos(), packets, train.max(1))
             }
             Pacing::Hold => (3, NO_PACING, 0, 0, self.pipe.max(1)),
         };
-        Told {
+        Decision {
             rate,
             wake_ns: plan.wake.map_or(0, Time::nanos),
             pace,
@@ -363,11 +363,11 @@ impl Facts {
         }
     }
 
-    /// What an exit is for a kernel.
+    /// Converts an exit for the kernel.
     #[inline(always)]
-    pub fn left(&self, exit: &Exit) -> Told {
-        let Learned { window, ssthresh, rate } = exit.learned;
-        Told {
+    pub fn left(&self, exit: &Exit) -> Decision {
+        let PathEstimate { window, ssthresh, rate } = exit.learned;
+        Decision {
             rate: rate.map_or(NO_PACING, |rate| self.payload_rate(rate)),
             wake_ns: 0,
             pace: rate.map_or(0, Rate::bps),
@@ -388,12 +388,12 @@ fn short(bytes: Bytes) -> u32 {
     u32::try_from(bytes.get()).unwrap_or(u32::MAX)
 }
 
-impl Told {
-    /// Takes a step in: an exit, or that the answer is still to come. Returns whether it is.
+impl Decision {
+    /// Records a step of the scheme. Returns false if the step is an exit, which is then the answer; true if the answer is still to come.
     #[inline(always)]
     pub fn step(&mut self, step: Step, facts: &Facts) -> bool {
         match step {
-            Step::Done(exit) => *self = facts.left(&exit),
+            Step::Exit(exit) => *self = facts.left(&exit),
             Step::Stay => self.over = 0,
         }
         self.over == 0
@@ -406,7 +406,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_of_ip_bits_is_the_share_of_payload_in_bytes_and_never_nothing() {
+    fn a_payload_rate_is_the_ip_rate_share_and_never_zero() {
         let facts = Facts { mss: 1448, wire: 1500, ..Facts::default() };
         let payload = |bps| facts.payload_rate(Rate::from_bps(bps));
         assert_eq!(payload(1_000_000), 120_666);

@@ -1,35 +1,37 @@
-//! A start-up scheme as a socket has it, and what a reader of sockets in C calls for it: `NAME.begin` and `NAME.hear`.
+//! A start-up scheme in a socket, and the functions that a reader of sockets in C calls: `NAME.begin` and `NAME.on_event`.
 //!
-//! The same source, built natively, is what decisions of a kernel are compared with.
+//! The decisions of a kernel are compared with a native build of this source.
 
 use firstflight::registry::Numbers;
 use firstflight::schemes::Initial;
-use firstflight::{Bytes, Event, Judge, Lead, Origin, Pacing, Path, Plan, Sent, Startup, Step, Tag};
+use firstflight::{
+    Bytes, Event, FullMargin, Origin, Pacing, Path, Plan, RoundTracker, Sent, Startup, Step, Tag,
+};
 
-use crate::facts::{Facts, Kind, Told, span};
+use crate::facts::{Decision, Facts, Kind, span};
 
-/// A scheme that a socket has, with the judge of its ACKs.
+/// A scheme of a socket, with the [`RoundTracker`] of the socket's ACKs.
 #[derive(Clone, Debug)]
 pub struct Hosted<S> {
-    judge: Judge,
+    judge: RoundTracker,
     trains: Trains,
     scheme: S,
 }
 
-/// Counts the packets of trains, and keeps which tag packets have. 24 bytes.
+/// Counts the packets of trains, and stores the tags of packets. The state takes 24 bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trains {
-    /// The tag of the plan, and those of the three before: a scheme may have four trains in flight (leap's Probe, Rise, Verify and
+    /// The tag of the plan, and those of the three plans before: a scheme may have four trains in flight (leap's Probe, Rise, Verify and
     /// Hold).
     tags: [Tag; 4],
-    /// Low 32 bits of the offset from which on packets have each tag but the oldest.
+    /// Low 32 bits of the offset at which packets with each tag begin, except the oldest tag.
     since: [u32; 3],
-    /// The packets of the train that have not left yet.
+    /// Number of packets of the train that are not yet sent.
     left: u32,
 }
 
 impl Trains {
-    /// Packets left, for the first time or again.
+    /// Counts packets that were sent, for the first time or again.
     #[inline(always)]
     pub fn sent(&mut self, retransmission: bool, facts: &Facts) -> Sent {
         let bytes =
@@ -42,7 +44,7 @@ impl Trains {
         sent
     }
 
-    /// Takes a plan, and returns how many packets of its train have not left yet.
+    /// Adopts the scheme's plan. Returns the number of packets of its train that are not yet sent.
     #[inline(always)]
     pub fn plan(&mut self, plan: &Plan, path: &Path) -> u32 {
         if plan.tag != self.tags[0] {
@@ -58,13 +60,13 @@ impl Trains {
         self.left
     }
 
-    /// The tag of the train that cannot go on, if one cannot.
+    /// Returns the tag of the train that cannot continue, if there is one.
     #[inline(always)]
     pub fn cut(&mut self) -> Option<Tag> {
         (core::mem::take(&mut self.left) > 0).then_some(self.tags[0])
     }
 
-    /// The tag of the newest packet below `una`.
+    /// Returns the tag of the newest packet below `una`.
     #[inline(always)]
     pub fn tag_below(&self, una: u64) -> Tag {
         let is_beyond = |since: u32| low(una).wrapping_sub(since).wrapping_sub(1) < u32::MAX / 2;
@@ -86,11 +88,10 @@ fn low(offset: u64) -> u32 {
     offset as u32
 }
 
-/// A BPF program takes an event in parts, because a verifier that looks at every way through each of them cannot look at every
-/// way through all of them: [`Hosted::begin`], [`Hosted::acked`] or [`Hosted::hear`], and then [`Hosted::answer`] unless the
-/// scheme is done.
+/// A BPF program handles an event in parts, because the verifier can follow every path through each part, but not through all of them
+/// together: [`Hosted::begin`], [`Hosted::acked`] or [`Hosted::on_event`], and then [`Hosted::answer`] unless the scheme is done.
 impl<S: Startup> Hosted<S> {
-    /// A connection is established. The kernel's initial window is the scheme's.
+    /// Starts the scheme on an established connection. The scheme's initial window is the kernel's.
     #[inline(always)]
     pub fn begin(
         make: impl FnOnce(Initial, &Numbers, &Facts) -> S,
@@ -99,7 +100,7 @@ impl<S: Startup> Hosted<S> {
     ) -> (Self, Step) {
         let scheme = make(Initial { segments: facts.cwnd, ssthresh: facts.ssthresh() }, numbers, facts);
         let path = facts.path();
-        let mut hosted = Self { judge: Judge::new(), trains: Trains::default(), scheme };
+        let mut hosted = Self { judge: RoundTracker::new(), trains: Trains::default(), scheme };
         hosted.judge.begin(&path);
         hosted.scheme.on(&Event::Begin(Origin::Fresh), &path);
         let established = Event::Established { rtt: span(facts.last_rtt_us), syn_lost: false };
@@ -107,47 +108,47 @@ impl<S: Startup> Hosted<S> {
         (hosted, step)
     }
 
-    /// An ACK.
+    /// Handles an ACK.
     #[inline(always)]
     pub fn acked(&mut self, facts: &Facts) -> Step {
         let Self { judge, trains, scheme } = self;
-        tell_ack(judge, trains, facts, Lead::Startup, |event, path| scheme.on(event, path))
+        on_ack(judge, trains, facts, FullMargin::Startup, |event, path| scheme.on(event, path))
     }
 
-    /// Something else than a begin or an ACK.
+    /// Handles an event other than a begin or an ACK.
     #[inline(always)]
-    pub fn hear(&mut self, kind: u32, facts: &Facts) -> Step {
+    pub fn on_event(&mut self, kind: u32, facts: &Facts) -> Step {
         if is_departure(kind) {
             let sent = self.trains.sent(kind == Kind::Resent as u32, facts);
             return self.scheme.on(&Event::Sent(sent), &facts.path_at_departure());
         }
-        tell(&mut self.scheme, &mut self.trains, kind, facts)
+        deliver(&mut self.scheme, &mut self.trains, kind, facts)
     }
 
-    /// What the scheme wants after an event at which it stays.
+    /// Returns the scheme's answer after an event that is no exit.
     #[inline(always)]
-    pub fn answer(&mut self, facts: &Facts) -> Told {
+    pub fn answer(&mut self, facts: &Facts) -> Decision {
         answer(&self.scheme, &mut self.trains, facts)
     }
 }
 
-/// Whether packets left.
+/// Returns whether `kind` is the kind of an event in which packets were sent.
 #[inline(always)]
 pub fn is_departure(kind: u32) -> bool {
     kind == Kind::Sent as u32 || kind == Kind::Resent as u32
 }
 
-/// Has the judge judge an ACK, and tells it.
+/// Lets `judge` fill in the values of an ACK, and passes the ACK to `take`.
 #[inline(always)]
-pub fn tell_ack(
-    judge: &mut Judge,
+pub fn on_ack(
+    judge: &mut RoundTracker,
     trains: &Trains,
     facts: &Facts,
-    lead: Lead,
+    lead: FullMargin,
     take: impl FnOnce(&Event<'_>, &Path) -> Step,
 ) -> Step {
     let path = facts.path();
-    // What is in flight when an ACK arrives is the most since the last ACK.
+    // The flight when an ACK arrives is the largest since the last ACK.
     judge.sent(Bytes::new(u64::from(facts.flight_before)));
     let newest = facts.newest(trains.tag_below(facts.una));
     let mut ack = facts.ack((facts.newest_sent_us > 0).then_some(&newest));
@@ -155,9 +156,9 @@ pub fn tell_ack(
     take(&Event::Acked(ack), &path)
 }
 
-/// Tells a scheme or a policy that governs what is no begin, no departure and no ACK.
+/// Passes an event to the active scheme or policy. The event is neither a begin, nor a transmission, nor an ACK.
 #[inline(always)]
-pub fn tell(scheme: &mut impl Startup, trains: &mut Trains, kind: u32, facts: &Facts) -> Step {
+pub fn deliver(scheme: &mut impl Startup, trains: &mut Trains, kind: u32, facts: &Facts) -> Step {
     let path = facts.path();
     let is = |other: Kind| kind == other as u32;
     if is(Kind::Woken) {
@@ -176,18 +177,18 @@ pub fn tell(scheme: &mut impl Startup, trains: &mut Trains, kind: u32, facts: &F
     }
 }
 
-/// The plan of a scheme or policy, as the reader is told it.
+/// Returns the plan of a scheme or policy in the form that the reader takes.
 #[inline(always)]
-pub fn answer(scheme: &impl Startup, trains: &mut Trains, facts: &Facts) -> Told {
+pub fn answer(scheme: &impl Startup, trains: &mut Trains, facts: &Facts) -> Decision {
     let path = facts.path();
     let plan = scheme.plan(&path);
     let left = trains.plan(&plan, &path);
-    facts.told(&plan, left)
+    facts.decision(&plan, left)
 }
 
-/// The schemes that a kernel can host: name, name as an identifier, and how the scheme is made with its parameters.
+/// The schemes that a kernel can host: name, name as an identifier, and constructor with parameters.
 ///
-/// Not there is quick-start: no congestion control of Linux can say a request in a SYN, or read the routers' answer.
+/// Quick-start is not included: a congestion control of Linux cannot put a request into a SYN, or read the routers' answer.
 #[macro_export]
 macro_rules! for_each_hosted_scheme {
     ($take:ident) => {

@@ -1,7 +1,7 @@
 //! The start-up schemes as functions for BPF: `NAME.on` and `NAME.plan` for each scheme of the registry.
 //!
-//! Both functions take scheme, event and path by address, so the compiler knows nothing of their contents: every event
-//! of every kind, and every setting of the scheme, stays possible. `kernel/build` builds the objects from this crate.
+//! Both functions take scheme, event and path by address, so the compiler knows nothing about their contents: it must
+//! allow every event and every setting of the scheme. `kernel/build` builds the objects from this crate.
 #![no_std]
 
 pub mod facts;
@@ -13,7 +13,7 @@ use core::mem::MaybeUninit;
 use firstflight::schemes::{QuickStart, SlowStart};
 use firstflight::{Event, Path, Plan, Startup, Step};
 
-/// A scheme that panics stays where it is: there is nobody to tell.
+/// Loops for ever, because a scheme that panics cannot report it to anyone.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {}
@@ -45,11 +45,11 @@ macro_rules! hosted_entry_points {
         mod $module {
             use firstflight::registry::Numbers;
             use firstflight::schemes::*;
-            use crate::facts::{Facts, Told};
+            use crate::facts::{Facts, Decision};
             use crate::hosted::Hosted;
             use core::mem::MaybeUninit;
 
-            /// Its length is what the state takes.
+            /// The length of this array is the number of bytes that the state takes.
             #[used]
             #[unsafe(export_name = concat!($name, ".state"))]
             static STATE: [u8; size_of::<Hosted<$scheme>>()] = [0; size_of::<Hosted<$scheme>>()];
@@ -59,26 +59,26 @@ macro_rules! hosted_entry_points {
                 place: &mut MaybeUninit<Hosted<$scheme>>,
                 numbers: &Numbers,
                 facts: &Facts,
-                told: &mut Told,
+                decision: &mut Decision,
             ) {
                 let (hosted, step) = Hosted::begin($make, numbers, facts);
                 place.write(hosted);
-                told.step(step, facts);
+                decision.step(step, facts);
             }
 
             #[unsafe(export_name = concat!($name, ".acked"))]
-            extern "C" fn acked(hosted: &mut Hosted<$scheme>, facts: &Facts, told: &mut Told) {
-                told.step(hosted.acked(facts), facts);
+            extern "C" fn acked(hosted: &mut Hosted<$scheme>, facts: &Facts, decision: &mut Decision) {
+                decision.step(hosted.acked(facts), facts);
             }
 
-            #[unsafe(export_name = concat!($name, ".hear"))]
-            extern "C" fn hear(hosted: &mut Hosted<$scheme>, kind: u32, facts: &Facts, told: &mut Told) {
-                told.step(hosted.hear(kind, facts), facts);
+            #[unsafe(export_name = concat!($name, ".event"))]
+            extern "C" fn on_event(hosted: &mut Hosted<$scheme>, kind: u32, facts: &Facts, decision: &mut Decision) {
+                decision.step(hosted.on_event(kind, facts), facts);
             }
 
             #[unsafe(export_name = concat!($name, ".answer"))]
-            extern "C" fn answer(hosted: &mut Hosted<$scheme>, facts: &Facts, told: &mut Told) {
-                *told = hosted.answer(facts);
+            extern "C" fn answer(hosted: &mut Hosted<$scheme>, facts: &Facts, decision: &mut Decision) {
+                *decision = hosted.answer(facts);
             }
         }
     )+};
@@ -89,16 +89,16 @@ macro_rules! resident_entry_points {
         mod $module {
             use firstflight::registry::Numbers;
             use firstflight::restart::*;
-            use crate::facts::{Facts, Told};
+            use crate::facts::{Facts, Decision};
             use crate::resident::Resident;
             use core::mem::MaybeUninit;
 
-            /// Its length is what the state takes.
+            /// The length of this array is the number of bytes that the state takes.
             #[used]
             #[unsafe(export_name = concat!($name, ".state"))]
             static STATE: [u8; size_of::<Resident<$policy>>()] = [0; size_of::<Resident<$policy>>()];
 
-            /// That it stays beside a law; its reader in C is another.
+            /// Marks a policy that runs in addition to a law; its reader in C differs.
             #[used]
             #[unsafe(export_name = concat!($name, ".resident"))]
             static RESIDENT: u8 = 1;
@@ -108,25 +108,25 @@ macro_rules! resident_entry_points {
                 place: &mut MaybeUninit<Resident<$policy>>,
                 numbers: &Numbers,
                 facts: &Facts,
-                told: &mut Told,
+                decision: &mut Decision,
             ) {
                 place.write(Resident::begin($make, numbers, facts));
-                *told = Told::default();
+                *decision = Decision::default();
             }
 
             #[unsafe(export_name = concat!($name, ".acked"))]
-            extern "C" fn acked(resident: &mut Resident<$policy>, facts: &Facts, told: &mut Told) {
-                told.step(resident.acked(facts), facts);
+            extern "C" fn acked(resident: &mut Resident<$policy>, facts: &Facts, decision: &mut Decision) {
+                decision.step(resident.acked(facts), facts);
             }
 
-            #[unsafe(export_name = concat!($name, ".hear"))]
-            extern "C" fn hear(resident: &mut Resident<$policy>, kind: u32, facts: &Facts, told: &mut Told) {
-                told.step(resident.hear(kind, facts), facts);
+            #[unsafe(export_name = concat!($name, ".event"))]
+            extern "C" fn on_event(resident: &mut Resident<$policy>, kind: u32, facts: &Facts, decision: &mut Decision) {
+                decision.step(resident.on_event(kind, facts), facts);
             }
 
             #[unsafe(export_name = concat!($name, ".answer"))]
-            extern "C" fn answer(resident: &mut Resident<$policy>, facts: &Facts, told: &mut Told) {
-                *told = resident.answer(facts);
+            extern "C" fn answer(resident: &mut Resident<$policy>, facts: &Facts, decision: &mut Decision) {
+                *decision = resident.answer(facts);
             }
         }
     )+};

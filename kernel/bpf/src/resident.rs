@@ -1,26 +1,26 @@
-//! A restart policy as a socket has it, beside a law of the kernel that governs the rest of the time.
+//! A restart policy in a socket, in addition to a law of the kernel. The law is active except during a restart.
 
 use firstflight::registry::Numbers;
 use firstflight::schemes::Initial;
-use firstflight::{Event, Judge, Lead, Learned, Origin, Path, Startup, Step};
+use firstflight::{Event, FullMargin, Origin, Path, PathEstimate, RoundTracker, Startup, Step};
 
-use crate::facts::{Facts, Kind, Told};
-use crate::hosted::{Trains, answer, is_departure, tell, tell_ack};
+use crate::facts::{Decision, Facts, Kind};
+use crate::hosted::{Trains, answer, deliver, is_departure, on_ack};
 
-/// A restart policy that a socket has, with the judge of its ACKs.
+/// A restart policy of a socket, with the [`RoundTracker`] of the socket's ACKs.
 #[derive(Clone, Debug)]
 pub struct Resident<R> {
-    judge: Judge,
+    judge: RoundTracker,
     trains: Trains,
     policy: R,
-    /// Whether the policy governs, from the end of an idle time until it leaves.
+    /// Whether the policy is active: from the end of an idle time until its exit.
     governs: bool,
 }
 
-/// In parts for the verifier, as a start-up scheme is. While the law governs, the policy only overhears, and
-/// [`Resident::governs`] says no.
+/// A BPF program handles an event in parts for the verifier, as for a start-up scheme. While the law is active, the
+/// policy only observes, and [`Resident::governs`] returns false.
 impl<R: Startup> Resident<R> {
-    /// A connection is established.
+    /// Creates the policy for an established connection. At first it only observes.
     #[inline(always)]
     pub fn begin(
         make: impl FnOnce(Initial, &Numbers, &Facts) -> R,
@@ -30,33 +30,34 @@ impl<R: Startup> Resident<R> {
         let initial = Initial { segments: facts.cwnd, ssthresh: facts.ssthresh() };
         let mut policy = make(initial, numbers, facts);
         let path = facts.path();
-        policy.overhear(&Event::Begin(Origin::Fresh), &path);
-        let mut judge = Judge::new();
+        policy.observe(&Event::Begin(Origin::Fresh), &path);
+        let mut judge = RoundTracker::new();
         judge.begin(&path);
         Self { judge, trains: Trains::default(), policy, governs: false }
     }
 
-    /// Whether the policy governs.
+    /// Returns whether the policy is active, rather than the kernel's law.
     #[inline(always)]
     pub fn governs(&self) -> bool {
         self.governs
     }
 
-    /// An ACK.
+    /// Handles an ACK.
     #[inline(always)]
     pub fn acked(&mut self, facts: &Facts) -> Step {
         let Self { judge, trains, policy, governs } = self;
         if *governs {
-            let step = tell_ack(judge, trains, facts, Lead::Startup, |event, path| policy.on(event, path));
+            let step =
+                on_ack(judge, trains, facts, FullMargin::Startup, |event, path| policy.on(event, path));
             return self.left(step);
         }
-        let overhear = |event: &Event<'_>, path: &Path| narrowed(policy.overhear(event, path));
-        tell_ack(judge, trains, facts, Lead::Avoidance, overhear)
+        let observe = |event: &Event<'_>, path: &Path| narrowed(policy.observe(event, path));
+        on_ack(judge, trains, facts, FullMargin::Avoidance, observe)
     }
 
-    /// Something else than a begin or an ACK.
+    /// Handles an event other than a begin or an ACK.
     #[inline(always)]
-    pub fn hear(&mut self, kind: u32, facts: &Facts) -> Step {
+    pub fn on_event(&mut self, kind: u32, facts: &Facts) -> Step {
         if kind == Kind::Idle as u32 {
             let path = facts.path();
             self.judge.begin(&path);
@@ -72,19 +73,19 @@ impl<R: Startup> Resident<R> {
                 let step = self.policy.on(&Event::Sent(sent), &path);
                 return self.left(step);
             }
-            return narrowed(self.policy.overhear(&Event::Sent(sent), &path));
+            return narrowed(self.policy.observe(&Event::Sent(sent), &path));
         }
         if !self.governs {
             return Step::Stay;
         }
-        let step = tell(&mut self.policy, &mut self.trains, kind, facts);
+        let step = deliver(&mut self.policy, &mut self.trains, kind, facts);
         self.left(step)
     }
 
-    /// What the policy wants after an event at which it stays; nothing where the law governs.
+    /// Returns the policy's answer after an event that is no exit; an empty answer while the law is active.
     #[inline(always)]
-    pub fn answer(&mut self, facts: &Facts) -> Told {
-        if self.governs { answer(&self.policy, &mut self.trains, facts) } else { Told::default() }
+    pub fn answer(&mut self, facts: &Facts) -> Decision {
+        if self.governs { answer(&self.policy, &mut self.trains, facts) } else { Decision::default() }
     }
 
     #[inline(always)]
@@ -94,16 +95,15 @@ impl<R: Startup> Resident<R> {
     }
 }
 
-/// What the window is still worth that was used in part, as the policy says it beside the law.
+/// Converts the policy's reduction of a window that was used in part, while the law is active.
 #[inline(always)]
-fn narrowed(worth: Option<Learned>) -> Step {
+fn narrowed(worth: Option<PathEstimate>) -> Step {
     use firstflight::{Cause, Exit};
 
-    worth.map_or(Step::Stay, |learned| Step::Done(Exit { cause: Cause::App, learned }))
+    worth.map_or(Step::Stay, |learned| Step::Exit(Exit { cause: Cause::AppLimited, learned }))
 }
 
-/// The restart policies that a kernel can host: name, name as an identifier, and how the policy is made with its
-/// parameters.
+/// The restart policies that a kernel can host: name, name as an identifier, and constructor with parameters.
 #[macro_export]
 macro_rules! for_each_resident_policy {
     ($take:ident) => {

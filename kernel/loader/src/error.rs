@@ -1,7 +1,10 @@
-//! What keeps a scheme out of the kernel, each in one line.
+//! Errors that keep a scheme out of the kernel, each in one line.
 
 use std::fmt;
 use std::io;
+
+/// Maximum number of characters of a name: the kernel takes fifteen.
+pub(crate) const LONGEST_NAME: usize = 15;
 
 /// Why something could not be loaded, listed or unloaded.
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +25,7 @@ pub enum KernelError {
         "this kernel has no BTF ({path}), which loading needs: it is built without CONFIG_DEBUG_INFO_BTF"
     )]
     NoBtf {
-        /// Where it was looked for.
+        /// Path at which it was searched.
         path: String,
     },
     /// The kernel takes no congestion control from BPF.
@@ -36,7 +39,7 @@ pub enum KernelError {
         "this kernel calls cong_control with {arguments} arguments; the objects here are for kernels that do so with two or four"
     )]
     Unknown {
-        /// With how many.
+        /// Number of arguments.
         arguments: usize,
     },
     /// An object of something else.
@@ -45,7 +48,7 @@ pub enum KernelError {
     /// A name that cannot be registered.
     #[error(
         "the name `{name}` is not `ff_` and lower-case letters, digits or `_`, {} characters in all at most",
-        crate::names::LONGEST
+        LONGEST_NAME
     )]
     Name {
         /// The name.
@@ -57,12 +60,12 @@ pub enum KernelError {
         /// The name.
         name: String,
     },
-    /// A congestion control to hand over to that the kernel lacks.
+    /// The kernel lacks the congestion control to hand over to.
     #[error("this kernel has no congestion control `{law}` to hand over to; it has {available}")]
     NoLaw {
-        /// The one that was asked for.
+        /// The requested congestion control.
         law: &'static str,
-        /// Those that there are.
+        /// The available ones.
         available: String,
     },
     /// The verifier, or another check of the kernel.
@@ -88,10 +91,10 @@ pub enum KernelError {
     NotLoaded {
         /// The name.
         name: String,
-        /// What is loaded.
+        /// The schemes that are loaded.
         loaded: String,
     },
-    /// It is not registered any more, and sockets use it still.
+    /// It is no longer registered, but sockets still use it.
     #[error("`{name}` is unloaded already; sockets or namespaces that use it keep it until they end")]
     Unregistered {
         /// The name.
@@ -102,7 +105,7 @@ pub enum KernelError {
     Held {
         /// The name.
         name: String,
-        /// What keeps it.
+        /// The holder that keeps it loaded.
         why: String,
     },
     /// A scheme that no kernel can run, or for which there is no object.
@@ -125,15 +128,15 @@ pub enum KernelError {
         /// The name.
         name: String,
     },
-    /// There is no place to attach a program that hears of sockets.
-    #[error("no file system of cgroup2 is mounted, where a program can be told of sockets")]
+    /// There is no cgroup to attach a program that observes sockets.
+    #[error("no file system of cgroup2 is mounted, where a program can be notified of sockets")]
     NoCgroup,
     /// Another error of the system.
     #[error("{what}: {error}")]
     System {
-        /// What was tried.
+        /// The operation.
         what: String,
-        /// What the system said.
+        /// The system's error.
         error: String,
     },
 }

@@ -34,6 +34,7 @@ pub use load::{Handover, Loaded, Order, load, load_object};
 pub use machine::{Abi, check};
 pub use names::{NAMES, available, check as check_name, name_in_process, name_of};
 pub use objects::{schemes, why_not};
+pub use pins::Pinned;
 pub use quick_start::{Asks, Heard, Interface, Outcome, QuickStart, QuickStartOrder, quick_start};
 pub use registered::{Keeper, Registered, list, unload};
 pub use router::{Router, RouterCounts};

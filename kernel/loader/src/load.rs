@@ -1,11 +1,10 @@
 //! Loads one scheme: checks, settings, the verifier, registration.
 //!
-//! The kernel removes a congestion control when the last descriptor of its link is closed and no file keeps the link, so
-//! nothing is left when the process is killed. Sockets that use it keep it until they close. Kernels before 6.10 are given no link: there
-//! the process unregisters it at its end, and a killed one leaves it for [`crate::unload`].
+//! The kernel removes a congestion control when the last descriptor of its link is closed and no file keeps the link, so nothing remains
+//! when the process is killed. Sockets that use it keep it until they close. Kernels before 6.10 have no link: there the process
+//! unregisters it at its end, and a killed process leaves it for [`crate::unload`].
 
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -14,10 +13,11 @@ use libbpf_rs::{Link, MapCore, MapType, Object, ObjectBuilder, OpenObject, Print
 
 use crate::error::KernelError;
 use crate::machine::Abi;
+use crate::pins::{self, Pinned};
 use crate::settings::{NAME_ROOM, SECTION, Settings, put};
-use crate::{machine, names, objects, parameters, pins};
+use crate::{machine, names, objects, parameters};
 
-/// A congestion control of the kernel that a scheme can hand over to.
+/// A congestion control of the kernel to which a scheme can hand over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Handover {
     /// CUBIC, with Linux's HyStart off after the first exit from slow start.
@@ -32,7 +32,7 @@ impl Handover {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Cubic, Self::Reno, Self::Bbr];
 
-    /// The kernel's name.
+    /// Returns the kernel's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cubic => "cubic",
@@ -42,7 +42,7 @@ impl Handover {
     }
 }
 
-/// What is to be loaded.
+/// An order to load a scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct Order<'a> {
     /// The scheme or restart policy.
@@ -51,13 +51,13 @@ pub struct Order<'a> {
     pub parameters: &'a [(&'static str, firstflight::registry::Value)],
     /// The name to register.
     pub name: &'a str,
-    /// Who takes over at the exit.
+    /// The congestion control that takes over at the exit.
     pub handover: Handover,
-    /// Whether events are to be had by [`Loaded::follow`].
+    /// Whether events can be read by [`Loaded::follow`].
     pub is_traced: bool,
 }
 
-/// A scheme that the kernel has, as long as this value lives or a file keeps it.
+/// A scheme registered in the kernel, as long as this value lives or a file keeps it.
 pub struct Loaded {
     name: String,
     abi: Abi,
@@ -74,9 +74,9 @@ impl fmt::Debug for Loaded {
 /// Loads a scheme.
 ///
 /// # Errors
-/// What the machine lacks, a name that cannot be had, a refusal by the verifier.
+/// A facility that the machine lacks, a name that is not available, a refusal by the verifier.
 pub fn load(order: &Order<'_>) -> Result<Loaded, KernelError> {
-    // What is wrong with the order comes before what the machine lacks.
+    // Errors in the order are reported before facilities that the machine lacks.
     let abi = machine::check();
     let object = objects::wanted(order.scheme, *abi.as_ref().unwrap_or(&Abi::Linked))?;
     load_object(object, order)
@@ -92,7 +92,7 @@ pub fn load_object(object: &[u8], order: &Order<'_>) -> Result<Loaded, KernelErr
     if handover == Handover::Bbr && registry::scheme(scheme).is_none() && registry::restart(scheme).is_some()
     {
         let why =
-            "a restart policy works beside cubic or reno, whose functions it calls; bbr's cannot be called";
+            "a restart policy works with cubic or reno, whose functions it calls; bbr's cannot be called";
         return Err(KernelError::Impossible { scheme: scheme.to_owned(), why: why.to_owned() });
     }
     let numbers = parameters::numbers(scheme, parameters)?;
@@ -128,30 +128,30 @@ pub fn load_object(object: &[u8], order: &Order<'_>) -> Result<Loaded, KernelErr
 }
 
 impl Loaded {
-    /// The name under which it is registered.
+    /// Returns the name under which it is registered.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Has a file keep the scheme when this process ends, and says which. [`crate::unload`] removes the file. A kernel before 6.10 needs
-    /// none to keep it.
+    /// Pins the scheme to a file so that it outlives this process, and returns the file. [`crate::unload`] removes the file. A kernel
+    /// before 6.10 needs no file to keep it.
     ///
     /// # Errors
-    /// A file that cannot be made; the scheme is then no longer registered.
-    pub fn pin(mut self) -> Result<Option<PathBuf>, KernelError> {
+    /// A file that cannot be created, or a folder for it that belongs to another user; the scheme is then no longer registered.
+    pub fn pin(mut self) -> Result<Option<Pinned>, KernelError> {
         if self.abi == Abi::Old {
             self.link.disconnect();
             return Ok(None);
         }
-        let path = pins::path_for(&self.name)?;
-        self.link.pin(&path).map_err(|error| {
+        let pinned = pins::path_for(&self.name)?;
+        self.link.pin(&pinned.file).map_err(|error| {
             pins::tidy();
-            KernelError::system(&path.display(), &root(&error))
+            KernelError::system(&pinned.file.display(), &root(&error))
         })?;
-        Ok(Some(path))
+        Ok(Some(pinned))
     }
 
-    /// Gives each event to `take` as it is in memory, until `ended` says so; asks it twenty times a second.
+    /// Passes each event to `take` as it is in memory, until `ended` returns true; calls `ended` twenty times a second.
     ///
     /// # Errors
     /// A ring that cannot be read.
@@ -199,10 +199,10 @@ fn configure(open: &mut OpenObject, settings: &Settings) -> Result<(), KernelErr
     if set && named { Ok(()) } else { Err(KernelError::Foreign) }
 }
 
-/// What libbpf said: the verifier's last lines are in it.
+/// Log of libbpf: it contains the verifier's last lines.
 static SAID: Mutex<String> = Mutex::new(String::new());
 
-/// Has libbpf say what it says to [`SAID`], from here on, and not to standard error.
+/// Redirects libbpf's log from stderr to [`SAID`], and clears it.
 pub(crate) fn hush() {
     if let Ok(mut said) = SAID.lock() {
         said.clear();
@@ -217,13 +217,13 @@ fn listen(_: PrintLevel, message: String) {
     }
 }
 
-/// The verifier's last lines, or libbpf's if the verifier said nothing.
+/// Returns the error of a refusal with the verifier's last lines, or libbpf's if the verifier logged nothing.
 pub(crate) fn refused(scheme: &str, error: &libbpf_rs::Error) -> KernelError {
     let said = SAID.lock().map(|said| said.clone()).unwrap_or_default();
     KernelError::Refused { scheme: scheme.to_owned(), error: root(error), lines: last_lines(&said) }
 }
 
-/// The last lines that say something, the count of instructions left out.
+/// Returns the last non-empty lines, without the count of instructions.
 fn last_lines(said: &str) -> String {
     let log = said.split("-- BEGIN PROG LOAD LOG --").nth(1);
     let log = log.map_or(said, |log| log.split("-- END PROG LOAD LOG --").next().unwrap_or_default());
@@ -233,7 +233,7 @@ fn last_lines(said: &str) -> String {
     lines.iter().rev().take(3).rev().copied().collect::<Vec<_>>().join(" | ")
 }
 
-/// The innermost text of an error: the system's own.
+/// Returns the innermost text of an error: the system's own.
 pub(crate) fn root(error: &libbpf_rs::Error) -> String {
     let mut inner: &dyn std::error::Error = error;
     while let Some(source) = inner.source() {
@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_refusal_the_last_lines_are_told_in_one() {
+    fn the_last_lines_of_a_refusal_are_joined_in_one() {
         let said = "libbpf: prog 'ff_init': BPF program load failed: -EACCES\n\
             libbpf: prog 'ff_init': -- BEGIN PROG LOAD LOG --\n0: R1=ctx()\n1: (bf) r6 = r1\n\n\
             math between map_value pointer and register with unbounded min value is not allowed\n\
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_refused_without_a_word_of_the_kernel_and_of_a_refusal_before() {
+    fn an_invalid_object_is_refused_and_refusal_logs_are_not_mixed() {
         let order = Order {
             scheme: "hystart",
             parameters: &[],
@@ -273,7 +273,7 @@ mod tests {
         assert!(load_object(b"no ELF", &order).is_err());
         let named = Order { name: "cubic", ..order };
         assert!(matches!(load_object(b"no ELF", &named), Err(KernelError::Name { .. })));
-        // The refusals before are none of the next one's. In one test, for libbpf says everything to one place.
+        // Earlier refusals are not part of the next one's log. These checks are one test, because libbpf logs everything to one place.
         hush();
         listen(
             PrintLevel::Warn,

@@ -1,4 +1,4 @@
-//! Whether this machine can load a scheme; if not, the first thing that it lacks.
+//! Checks whether this machine can load a scheme; if not, reports the first facility that it lacks.
 
 use std::fs;
 use std::path::Path;
@@ -9,24 +9,24 @@ use libbpf_rs::btf::{Btf, BtfType, ReferencesType as _};
 use crate::error::KernelError;
 
 const BTF: &str = "/sys/kernel/btf/vmlinux";
-/// The user namespace that the machine begins with, whose number is fixed.
+/// The initial user namespace of the machine, whose number is fixed.
 const MACHINES: &str = "user:[4026531837]";
 const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
 
-/// How a kernel calls a congestion control of BPF, and registers it.
+/// How a kernel calls and registers a BPF congestion control.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Abi {
-    /// From Linux 6.10 on: `cong_control` has a socket, an ACK, a flag and a rate sample. A link registers it, and takes it back when the
+    /// From Linux 6.10 on: `cong_control` has a socket, an ACK, a flag and a rate sample. A link registers it, and unregisters it when the
     /// link's last descriptor is closed.
     Linked,
-    /// Before: `cong_control` has a socket and a rate sample. It stays registered until somebody unregisters it.
+    /// Before 6.10: `cong_control` has a socket and a rate sample. It remains registered until a process unregisters it.
     Old,
 }
 
-/// How this kernel keeps a congestion control of BPF: where in the value of its map things are.
+/// This kernel's layout of a BPF congestion control: offsets in the value of its map.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     /// The type of the value.
@@ -37,7 +37,7 @@ pub(crate) struct Layout {
     pub(crate) state: usize,
 }
 
-/// Checks that a scheme can be loaded here, and says for which ABI.
+/// Checks that a scheme can be loaded here, and returns the ABI.
 ///
 /// # Errors
 /// The first thing that is missing: rights, BTF, `struct_ops`, an ABI that the objects are for.
@@ -52,12 +52,13 @@ pub(crate) fn check_rights() -> Result<(), KernelError> {
     if may_load(capabilities(&status())) { Ok(()) } else { Err(KernelError::Rights) }
 }
 
-/// Checks that the process may look at what is loaded.
+/// Checks that the process may list what is loaded.
 pub(crate) fn check_looking() -> Result<(), KernelError> {
     if may_look(capabilities(&status())) { Ok(()) } else { Err(KernelError::Looking) }
 }
 
-/// This process's `/proc/PID/status`; nothing in a user namespace of its own, whose capabilities are none over the machine.
+/// Returns this process's `/proc/PID/status`; nothing if the process is in a separate user namespace, whose capabilities do not apply to
+/// the machine.
 fn status() -> String {
     let namespace = fs::read_link("/proc/self/ns/user");
     if namespace.is_ok_and(|namespace| namespace != Path::new(MACHINES)) {
@@ -66,18 +67,18 @@ fn status() -> String {
     fs::read_to_string("/proc/self/status").unwrap_or_default()
 }
 
-/// Whether capabilities suffice to load.
+/// Returns whether the capabilities suffice to load.
 fn may_load(capabilities: u64) -> bool {
     let has = |capability: u32| capabilities >> capability & 1 == 1;
     has(CAP_NET_ADMIN) && (has(CAP_SYS_ADMIN) || has(CAP_BPF) && has(CAP_PERFMON))
 }
 
-/// Whether they suffice to look: the kernel shows the maps and links of all processes to nobody else, and says so to nobody.
+/// Returns whether the capabilities suffice to list: otherwise the kernel hides the maps and links of other processes without an error.
 fn may_look(capabilities: u64) -> bool {
     capabilities >> CAP_SYS_ADMIN & 1 == 1
 }
 
-/// The effective capabilities of a `/proc/PID/status`, a bit each.
+/// Returns the effective capabilities of a `/proc/PID/status`, a bit each.
 fn capabilities(status: &str) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     line.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0)
@@ -91,7 +92,7 @@ fn btf(path: &Path) -> Result<Btf<'static>, KernelError> {
     Btf::from_path(path).map_err(missing)
 }
 
-/// The ABI of a kernel that calls `cong_control` with so many arguments; `None` of one without `struct_ops`.
+/// Returns the ABI of a kernel that calls `cong_control` with this number of arguments; an error for a kernel without `struct_ops`.
 fn abi(arguments: Option<usize>) -> Result<Abi, KernelError> {
     match arguments {
         None => Err(KernelError::NoStructOps),
@@ -101,7 +102,7 @@ fn abi(arguments: Option<usize>) -> Result<Abi, KernelError> {
     }
 }
 
-/// How many arguments `tcp_congestion_ops.cong_control` has.
+/// Returns the number of arguments of `tcp_congestion_ops.cong_control`.
 fn arguments_of_cong_control(btf: &Btf<'_>) -> Option<usize> {
     btf.type_by_name::<Struct<'_>>(VALUE)?;
     let ops = btf.type_by_name::<Struct<'_>>(OPS)?;
@@ -111,12 +112,12 @@ fn arguments_of_cong_control(btf: &Btf<'_>) -> Option<usize> {
     FuncProto::try_from(function).ok().map(|function| function.iter().count())
 }
 
-/// The value of a map that registers a congestion control, and what it registers.
+/// Type of the value of a map that registers a congestion control.
 const VALUE: &str = "bpf_struct_ops_tcp_congestion_ops";
 const OPS: &str = "tcp_congestion_ops";
 const COMMON: &str = "bpf_struct_ops_common_value";
 
-/// How this kernel keeps names.
+/// Returns this kernel's layout.
 pub(crate) fn layout() -> Result<Layout, KernelError> {
     let btf = btf(Path::new(BTF))?;
     let offset = |of: &str, name: &str| {
@@ -129,7 +130,7 @@ pub(crate) fn layout() -> Result<Layout, KernelError> {
     };
     let value_type = btf.type_by_name::<Struct<'_>>(VALUE).map(|value| value.type_id().into());
     let name = offset(VALUE, "data").zip(offset(OPS, "name")).map(|(data, name)| data + name);
-    // Linux 6.7 put what every such value begins with into a struct of its own.
+    // Linux 6.7 moved the common beginning of these values into a separate struct.
     let common =
         || offset(VALUE, "common").zip(offset(COMMON, "state")).map(|(common, state)| common + state);
     let state = offset(VALUE, "state").or_else(common);

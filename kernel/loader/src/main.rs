@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Loads the scheme from its object in `folder`, says `ready`, and ends when its standard input ends.
+/// Loads the scheme from its object in `folder`, prints `ready`, and ends when its standard input ends.
 fn run(folder: &str, scheme: &str, name: &str, law: &str, trace: Option<&str>) -> Result<(), String> {
     let handover = Handover::ALL.into_iter().find(|handover| handover.name() == law);
     let handover = handover.ok_or_else(|| format!("there is no law `{law}` to hand over to"))?;

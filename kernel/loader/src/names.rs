@@ -3,16 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use crate::error::KernelError;
+use crate::error::{KernelError, LONGEST_NAME};
 
-/// The most characters of a name: the kernel takes fifteen.
-pub(crate) const LONGEST: usize = 15;
 const PREFIX: &str = "ff_";
 /// The congestion controls of the kernel, all that are registered.
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
-/// Each scheme or restart policy, and the name that it is loaded under unless another is asked for. A test holds docs/kernel.md to
-/// this table.
+/// Each scheme or restart policy, and its default name in the kernel. A test compares docs/guide/kernel.md with this table.
 pub const NAMES: &[(&str, &str)] = &[
     ("slow-start", "ff_slow_start"),
     ("slow-start-paced", "ff_slow_paced"),
@@ -39,12 +36,12 @@ pub const NAMES: &[(&str, &str)] = &[
     ("cwv", "ff_cwv"),
 ];
 
-/// The name of a scheme in the kernel.
+/// Returns the name of a scheme in the kernel.
 pub fn name_of(scheme: &str) -> Option<&'static str> {
     NAMES.iter().find(|(of, _)| *of == scheme).map(|(_, name)| *name)
 }
 
-/// A name that no other process makes, for a process's load of that number.
+/// Returns a name for load number `number` of process `process`, which no other process uses.
 pub fn name_in_process(process: u32, number: u32) -> String {
     format!("{PREFIX}c{process:x}_{number:x}")
 }
@@ -56,13 +53,13 @@ pub fn name_in_process(process: u32, number: u32) -> String {
 pub fn check(name: &str) -> Result<(), KernelError> {
     let word = name.strip_prefix(PREFIX).unwrap_or_default();
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    if word.is_empty() || !word.bytes().all(plain) || name.len() > LONGEST {
+    if word.is_empty() || !word.bytes().all(plain) || name.len() > LONGEST_NAME {
         return Err(KernelError::Name { name: name.to_owned() });
     }
     Ok(())
 }
 
-/// The names of all congestion controls that are registered.
+/// Returns the names of all congestion controls that are registered.
 ///
 /// # Errors
 /// A list that cannot be read.
@@ -78,7 +75,7 @@ mod tests {
     use firstflight::registry;
 
     #[test]
-    fn every_congestion_control_has_a_name_that_the_kernel_takes_and_no_two_have_one() {
+    fn every_congestion_control_has_a_valid_unique_kernel_name() {
         let policies = registry::restarts().iter().map(|entry| entry.name);
         let all = registry::schemes().iter().map(|entry| entry.name).chain(policies);
         for scheme in all.filter(|name| *name != "quick-start") {
@@ -91,14 +88,17 @@ mod tests {
 
     #[test]
     fn the_page_has_the_table() {
-        let page = include_str!("../../../docs/kernel.md");
+        let page = include_str!("../../../docs/guide/kernel.md");
         for (scheme, name) in NAMES {
-            assert!(page.contains(&format!("\n| {scheme} | `{name}` |\n")), "{scheme} in docs/kernel.md");
+            assert!(
+                page.contains(&format!("\n| {scheme} | `{name}` |\n")),
+                "{scheme} in docs/guide/kernel.md"
+            );
         }
     }
 
     #[test]
-    fn a_process_can_load_sixty_thousand_times_under_names_that_the_kernel_takes() {
+    fn process_specific_names_are_valid_for_sixty_thousand_loads() {
         let largest_process = 4_194_304;
         for number in [0, 1000, 60_000] {
             let name = name_in_process(largest_process, number);

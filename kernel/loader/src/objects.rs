@@ -3,7 +3,7 @@
 use crate::error::KernelError;
 use crate::machine::Abi;
 
-/// A scheme, its object for Linux from 6.10 on, and its object for kernels before: ELF files.
+/// A scheme, its object for Linux from 6.10 on, and its object for earlier kernels: ELF files.
 type Packed = (&'static str, &'static [u8], &'static [u8]);
 
 static OBJECTS: &[Packed] = include!(concat!(env!("OUT_DIR"), "/objects.rs"));
@@ -22,12 +22,12 @@ pub fn why_not(scheme: &str) -> Option<&'static str> {
     NOT_HOSTED.iter().find(|(of, _)| *of == scheme).map(|(_, why)| *why)
 }
 
-/// The schemes that have an object.
+/// Returns the schemes that have an object.
 pub fn schemes() -> impl Iterator<Item = &'static str> {
     OBJECTS.iter().map(|(scheme, ..)| *scheme)
 }
 
-/// The object of a scheme for a kernel.
+/// Returns the object of a scheme for a kernel.
 fn object(scheme: &str, abi: Abi) -> Option<&'static [u8]> {
     let (_, linked, old) = OBJECTS.iter().find(|(of, ..)| *of == scheme)?;
     Some(match abi {
@@ -36,7 +36,7 @@ fn object(scheme: &str, abi: Abi) -> Option<&'static [u8]> {
     })
 }
 
-/// An object that is no congestion control.
+/// Returns an object that is no congestion control.
 pub(crate) fn other(name: &str) -> Result<&'static [u8], KernelError> {
     OTHERS.iter().find(|(of, _)| *of == name).map(|(_, object)| *object).ok_or_else(|| {
         let why = "this program was built without objects; `make kernel` builds them".to_owned();
@@ -44,7 +44,7 @@ pub(crate) fn other(name: &str) -> Result<&'static [u8], KernelError> {
     })
 }
 
-/// The object of a scheme, or that there is none, for no reason that the scheme's needs tell.
+/// Returns the object of a scheme, or the reason why there is none.
 pub(crate) fn wanted(scheme: &str, abi: Abi) -> Result<&'static [u8], KernelError> {
     object(scheme, abi).ok_or_else(|| {
         let all: Vec<&str> = schemes().collect();
@@ -63,12 +63,12 @@ pub(crate) fn wanted(scheme: &str, abi: Abi) -> Result<&'static [u8], KernelErro
 mod tests {
     use super::*;
 
-    /// The number of `N` bytes at `at`, least first.
+    /// Returns the number of `N` bytes at `at`, little-endian.
     fn number<const N: usize>(bytes: &[u8], at: usize) -> usize {
         bytes[at..at + N].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
     }
 
-    /// The sections of an ELF file of 64 bits that have instructions.
+    /// Returns the sections of a 64-bit ELF file that contain instructions.
     fn programs(file: &[u8]) -> impl Iterator<Item = &[u8]> {
         let (table, length) = (number::<8>(file, 0x28), number::<2>(file, 0x3a));
         let headers = (0..number::<2>(file, 0x3c)).map(move |place| table + place * length);
@@ -76,7 +76,7 @@ mod tests {
         executable.map(|header| &file[number::<8>(file, header + 0x18)..][..number::<8>(file, header + 0x20)])
     }
 
-    /// Where an instruction goes on: the next places, in the verifier's order, and whether it may be back into a loop.
+    /// Returns the successors of an instruction, in the verifier's order, and whether it may jump back into a loop.
     fn ways(code: &[[u8; 8]], at: usize) -> (Vec<usize>, bool) {
         let [opcode, _, low, high, ..] = code[at];
         let target = || (at + 1).checked_add_signed(isize::from(i16::from_le_bytes([low, high])));
@@ -90,7 +90,8 @@ mod tests {
         }
     }
 
-    /// The first instruction that runs into the head of a loop without a jump: `check_cfg` of Linux 6.1 refuses it.
+    /// Returns the first instruction that falls through into the head of a loop without a jump: `check_cfg` of Linux
+    /// 6.1 refuses it.
     fn runs_into_a_head(code: &[[u8; 8]]) -> Option<usize> {
         #[derive(Clone, Copy, PartialEq)]
         enum Seen {

@@ -4,7 +4,7 @@ use firstflight::registry::{self, Numbers, Parameter, Value};
 
 use crate::error::KernelError;
 
-/// The parameters of a scheme or restart policy, in the registry's order.
+/// Returns the parameters of a scheme or restart policy, in the registry's order.
 pub(crate) fn of(scheme: &str) -> Option<&'static [Parameter]> {
     let entry = registry::scheme(scheme).map(|entry| entry.parameters);
     entry.or_else(|| registry::restart(scheme).map(|entry| entry.parameters))
@@ -15,10 +15,10 @@ const NOT_HONOURED: &[(&str, &str, &str, &str)] = &[(
     "ssr",
     "since",
     "received",
-    "no congestion control of Linux is told when the last segment was received",
+    "Linux does not notify a congestion control when the last segment was received",
 )];
 
-/// The parameters of a scheme as numbers.
+/// Returns the parameters of a scheme as numbers.
 pub(crate) fn numbers(scheme: &str, given: &[(&'static str, Value)]) -> Result<Numbers, KernelError> {
     let parameters = of(scheme).unwrap_or_default();
     let impossible = |why: String| KernelError::Impossible { scheme: scheme.to_owned(), why };
@@ -43,7 +43,7 @@ pub(crate) fn numbers(scheme: &str, given: &[(&'static str, Value)]) -> Result<N
     }))
 }
 
-/// The given parameters as on the command line: `max-ssthresh=50`, behind each other with commas.
+/// Returns the given parameters as on the command line: `max-ssthresh=50`, separated by commas.
 pub(crate) fn text(scheme: &str, numbers: &Numbers) -> String {
     let each = of(scheme).unwrap_or_default().iter().zip(numbers.values).enumerate();
     let each = each.filter(|(place, _)| numbers.given >> place & 1 == 1).map(|(_, (parameter, number))| {
@@ -59,7 +59,7 @@ mod tests {
     use firstflight::Span;
 
     #[test]
-    fn every_default_of_every_scheme_and_policy_is_a_number_and_comes_back() {
+    fn every_parameter_default_round_trips_as_a_number() {
         let schemes = registry::schemes().iter().map(|entry| entry.name);
         for scheme in schemes.chain(registry::restarts().iter().map(|entry| entry.name)) {
             let numbers = numbers(scheme, &[]).unwrap_or_else(|error| panic!("{error}"));
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_is_marked_by_its_place_and_told_as_it_was_written() {
+    fn given_parameters_are_marked_by_position_and_displayed_as_written() {
         let given = [("exits", Value::Word("delay")), ("hz", Value::Count(250))];
         let found = numbers("hystart", &given).expect("parameters of hystart");
         assert_eq!((found.given, found.values[0], found.values[2]), (0b101, 250, 2));
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_socket_of_linux_does_not_tell_is_refused_by_name() {
+    fn values_unavailable_from_a_linux_socket_are_refused_by_name() {
         let refused = numbers("ssr", &[("since", Value::Word("received"))]).expect_err("not told");
         assert!(refused.to_string().contains("since=received"), "{refused}");
         assert!(numbers("ssr", &[("since", Value::Word("sent"))]).is_ok());

@@ -1,5 +1,5 @@
-//! Quick-Start (RFC 4782) for programs that know nothing of it: programs at the interfaces of hosts that put requests into SYNs, and
-//! one that is told of sockets. All of them are links, which the kernel removes with the process.
+//! Quick-Start (RFC 4782) for programs without Quick-Start support: programs at the interfaces of hosts that put requests into SYNs, and
+//! one that is called for sockets. All of them are links, which the kernel removes with the process.
 
 use std::fs::{self, File};
 use std::io;
@@ -21,7 +21,7 @@ use crate::load::{Handover, hush, refused, root};
 use crate::settings::put;
 use crate::{machine, names, objects, tcx};
 
-/// What this is called in messages.
+/// Name in messages, and of the object.
 const WHAT: &str = "quick-start";
 /// The section of the settings.
 const SETTINGS: &str = ".rodata.quick_start";
@@ -30,21 +30,21 @@ const RATE: usize = 8;
 const ASKS: usize = 12;
 const LAW: usize = 16;
 const SIZE: usize = LAW + 16;
-/// The most interfaces.
+/// Maximum number of interfaces.
 const MOST: usize = 2;
 
 /// A host whose interface is watched.
 #[derive(Clone, Copy, Debug)]
 pub struct Interface<'a> {
-    /// A process in the network namespace of the interface; this one's own namespace if none is given.
+    /// A process in the network namespace of the interface; this process's own namespace if `None`.
     pub process: Option<u32>,
     /// The name of the interface.
     pub name: &'a str,
-    /// Whether requests are put into what leaves.
+    /// Whether requests are put into outgoing packets.
     pub asks: bool,
 }
 
-/// What asks.
+/// The connections that send requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Asks {
     /// Connections that this host opens, in their SYN.
@@ -53,14 +53,14 @@ pub struct Asks {
     pub accepted: bool,
 }
 
-/// What is to be attached.
+/// An order to attach Quick-Start.
 #[derive(Clone, Copy, Debug)]
 pub struct QuickStartOrder<'a> {
     /// The rate to ask for.
     pub request: RateCode,
-    /// What asks.
+    /// The connections that send requests.
     pub asks: Asks,
-    /// The congestion control of sockets that asked; `None` if they keep their own.
+    /// The congestion control of sockets that sent a request; `None` if they keep their own.
     pub law: Option<Handover>,
     /// The interfaces, one or two.
     pub interfaces: &'a [Interface<'a>],
@@ -79,7 +79,7 @@ impl std::fmt::Debug for QuickStart {
     }
 }
 
-/// What became of a request, or of sending at an approved rate.
+/// The result of a request, or of sending at an approved rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// All routers approved a rate, and the window became larger.
@@ -96,22 +96,22 @@ pub enum Outcome {
     Forged,
     /// The SYN with the request was lost.
     Lost,
-    /// The first data came more than a round trip after the approval, so that it was not used.
+    /// The first data was sent more than one RTT after the approval, so the approval was not used.
     Lapsed,
     /// The round trip at the approved rate is over.
     Ended,
 }
 
-/// What is heard of a connection.
+/// A report about a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Heard {
     /// The address and port of the host that asked.
     pub local: SocketAddr,
-    /// Those of the other host.
+    /// Address and port of the other host.
     pub remote: SocketAddr,
-    /// What happened.
+    /// Result reported.
     pub outcome: Outcome,
-    /// The rate that was asked for.
+    /// The requested rate.
     pub asked: RateCode,
     /// The rate that was approved.
     pub approved: RateCode,
@@ -119,14 +119,14 @@ pub struct Heard {
     pub window: u32,
     /// The round trip in microseconds.
     pub rtt_us: u32,
-    /// Segments of data that were sent, of [`Outcome::Ended`] and [`Outcome::Lapsed`].
+    /// Segments of data sent, for [`Outcome::Ended`] and [`Outcome::Lapsed`].
     pub segments: u32,
-    /// How many of them were sent again.
+    /// Number of these segments that were retransmitted.
     pub retransmitted: u32,
 }
 
 impl Outcome {
-    /// In the order of the numbers in quick-start.bpf.c, which begin with one that is never told.
+    /// All outcomes in the order of the numbers in quick-start.bpf.c, which begin with one that is never reported.
     const ALL: [Self; 9] = [
         Self::Approved,
         Self::Small,
@@ -139,7 +139,7 @@ impl Outcome {
         Self::Ended,
     ];
 
-    /// A word for it.
+    /// Returns a word for it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Approved => "approved",
@@ -158,7 +158,7 @@ impl Outcome {
 /// Attaches Quick-Start.
 ///
 /// # Errors
-/// Missing rights, an interface that is not there, Quick-Start in its namespace already, a kernel before 6.6, a refusal by the verifier.
+/// Missing rights, an interface that does not exist, Quick-Start already in its namespace, a kernel before 6.6, a refusal by the verifier.
 pub fn quick_start(order: &QuickStartOrder<'_>) -> Result<QuickStart, KernelError> {
     machine::check_rights()?;
     if let Some(law) = order.law {
@@ -188,7 +188,7 @@ pub fn quick_start(order: &QuickStartOrder<'_>) -> Result<QuickStart, KernelErro
             continue;
         }
         for place in &places {
-            // A host that does not ask has nothing to put into what leaves, and hears of requests in what arrives.
+            // A host that sends no requests need not change outgoing packets; it sees requests in incoming packets.
             if name == "leaves" && !place.asks {
                 continue;
             }
@@ -200,7 +200,7 @@ pub fn quick_start(order: &QuickStartOrder<'_>) -> Result<QuickStart, KernelErro
 }
 
 impl QuickStart {
-    /// Gives what is heard of connections to `take`, until `ended` says so; asks it twenty times a second.
+    /// Passes the reports about connections to `take`, until `ended` returns true; calls `ended` twenty times a second.
     ///
     /// # Errors
     /// A ring that cannot be read.
@@ -268,8 +268,8 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Holds each network namespace of the interfaces, so that no other process attaches Quick-Start there: two would both put requests into a
-/// SYN. An abstract socket's name is the namespace's own, and goes with the process.
+/// Reserves each network namespace of the interfaces, so that no other process attaches Quick-Start there: both would put requests into a
+/// SYN. The name of an abstract socket belongs to the namespace, and is released with the process.
 fn hold(places: &[Place<'_>], own: &File) -> Result<Vec<UnixDatagram>, KernelError> {
     let mut held: Vec<u32> = Vec::new();
     let mut sockets = Vec::new();
@@ -288,7 +288,7 @@ fn hold(places: &[Place<'_>], own: &File) -> Result<Vec<UnixDatagram>, KernelErr
     Ok(sockets)
 }
 
-/// The folder of the second version of control groups, all of whose sockets are told of.
+/// Returns the mount point of cgroup2; programs attached there are called for all sockets.
 pub(crate) fn cgroup() -> Result<PathBuf, KernelError> {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let found = mounts.lines().find_map(|line| {
@@ -319,7 +319,7 @@ fn configure(
     put(&mut block[LAW..SIZE], order.law.map_or("", Handover::name))
 }
 
-/// The length of an event of quick-start.bpf.c in bytes, and where the two ports are in it.
+/// The length of an event of quick-start.bpf.c in bytes, and the offsets of the two ports in it.
 const EVENT: usize = 64;
 const PORTS: usize = 32;
 
@@ -345,7 +345,7 @@ fn heard(record: &[u8]) -> Option<Heard> {
     })
 }
 
-/// An address; one of IPv4 is in the last four bytes. `::1` is none: no host has an address in 0.0.0.0/8.
+/// Returns an address; an IPv4 address is in the last four bytes. `::1` is not one: no host has an address in 0.0.0.0/8.
 fn address(bytes: [u8; 16]) -> IpAddr {
     match bytes {
         [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, a, b, c, d] if a > 0 => Ipv4Addr::new(a, b, c, d).into(),

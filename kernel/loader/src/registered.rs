@@ -1,4 +1,4 @@
-//! What is loaded, and how it is unloaded.
+//! The schemes that are loaded, and their unloading.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,29 +27,29 @@ pub struct Registered {
     pub parameters: String,
     /// The congestion control that takes over at the exit.
     pub handover: String,
-    /// What keeps it.
+    /// The keeper of the scheme.
     pub keeper: Keeper,
 }
 
-/// What keeps a scheme in the kernel.
+/// The keeper of a scheme in the kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Keeper {
     /// A file.
     File(PathBuf),
     /// A process.
     Process(i32),
-    /// The kernel itself, one before 6.10, until it is unloaded.
+    /// The kernel itself, before 6.10, until the scheme is unloaded.
     Kernel,
-    /// It is not registered any more; sockets that use it, or namespaces whose default it is, still have it.
+    /// It is no longer registered; sockets that use it, or namespaces whose default it is, still have it.
     Sockets,
     /// A descriptor that no process shows.
     Unknown,
 }
 
-/// Every scheme that the kernel has from here, by name.
+/// Returns every scheme of this project in the kernel, by name.
 ///
 /// # Errors
-/// Missing rights, a kernel that cannot have any.
+/// Missing rights, a kernel that does not support schemes.
 pub fn list() -> Result<Vec<Registered>, KernelError> {
     machine::check_looking()?;
     load::hush();
@@ -96,14 +96,14 @@ pub fn list() -> Result<Vec<Registered>, KernelError> {
 /// The state of the value of a map that is registered without a link: `BPF_STRUCT_OPS_STATE_INUSE`.
 const IN_USE: u32 = 1;
 
-/// How often, and how far apart, it is looked whether what was asked to end has ended: three seconds in all.
+/// Number of checks whether a scheme or process has ended, at fixed intervals: three seconds in total.
 const LOOKS: u32 = 600;
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Unloads the scheme that is registered as `name`: removes its file, or asks the process that keeps it to end.
+/// Unloads the scheme registered as `name`: removes its file, or sends the process that keeps it a request to end.
 ///
 /// # Errors
-/// A name that no scheme has, and one that something else keeps.
+/// A name that no scheme has, or a scheme with another keeper.
 pub fn unload(name: &str) -> Result<(), KernelError> {
     let all = list()?;
     let registered = all.iter().find(|one| one.name == name && one.keeper != Keeper::Sockets);
@@ -158,7 +158,7 @@ fn unregister(name: &str) -> Result<(), KernelError> {
     Ok(())
 }
 
-/// What a map of a congestion control has.
+/// Members of the map of a congestion control.
 struct Operations {
     name: String,
     /// Whether it is registered without a link.
@@ -176,13 +176,13 @@ fn operations(map: &MapInfo, layout: Layout) -> Option<Operations> {
     Some(Operations { name, is_in_use: u32::from_ne_bytes(state) == IN_USE })
 }
 
-/// The value of a map with one entry.
+/// Returns the value of a map with one entry.
 fn value(id: u32) -> Option<Vec<u8>> {
     let map = MapHandle::from_map_id(id).ok()?;
     map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()?
 }
 
-/// The links of congestion controls, by the number of the map.
+/// Returns the links of congestion controls, by the number of the map.
 fn links() -> BTreeMap<u32, u32> {
     let each = LinkInfoIter::default().filter_map(|link| match link.info {
         LinkTypeInfo::StructOps(of) => Some((of.map_id, link.id)),
@@ -191,7 +191,7 @@ fn links() -> BTreeMap<u32, u32> {
     each.collect()
 }
 
-/// The process that has a descriptor of the link or map with this number, this one left out.
+/// Returns another process that has a descriptor of the link or map with this number.
 fn holder(kind: &str, number: u32) -> Option<i32> {
     let wanted = format!("{kind}:\t{number}");
     let own = std::process::id();

@@ -1,5 +1,5 @@
-//! A router of Quick-Start (RFC 4782) before the link of an interface: a program that sees what leaves, and answers the requests
-//! among it. It is a link, which the kernel removes with the process.
+//! A router of Quick-Start (RFC 4782) before the link of an interface: a program that sees outgoing packets, and answers the requests among
+//! them. It is a link, which the kernel removes with the process.
 
 use std::fmt;
 
@@ -12,15 +12,15 @@ use crate::error::KernelError;
 use crate::load::{hush, refused, root};
 use crate::{machine, objects, tcx};
 
-/// What this is called in messages, and its object.
+/// Name in messages, and of the object.
 const WHAT: &str = "router";
 /// The section of the settings.
 const SETTINGS: &str = ".rodata.router";
 /// The length of `settings` of kernel/bpf/c/router.bpf.c: three numbers of 8 bytes, then eight of 4.
 const SIZE: usize = 3 * 8 + 8 * 4;
-/// Where the counts are in its `struct router`: behind the lock, nine words and two lists.
+/// Offset of the counts in its `struct router`: after the lock, nine words and two lists.
 const COUNTS: usize = 8 + 7 * 8 + 2 * 256 * 8;
-/// The longest interval of measurement, and the rates of a link: beyond, products are of more than 64 bits.
+/// The longest interval of measurement, and the rates of a link: beyond these, products exceed 64 bits.
 const LONGEST: Span = Span::from_secs(1);
 const LONGEST_QUEUE: Span = Span::from_secs(3600);
 const RATES: [u64; 2] = [1_000, 400_000_000_000];
@@ -31,16 +31,16 @@ pub struct Router {
     link: Option<Link>,
 }
 
-/// What a router did.
+/// Counts of a router.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RouterCounts {
-    /// Requests that asked for a rate.
+    /// Requests that named a rate.
     pub asked: u64,
-    /// Those that were approved as they were.
+    /// Requests approved unchanged.
     pub granted: u64,
-    /// Those that were approved with a lower rate.
+    /// Requests approved with a lower rate.
     pub reduced: u64,
-    /// Those to which no rate was approved.
+    /// Requests to which no rate was approved.
     pub refused: u64,
     /// Packets that were measured.
     pub packets: u64,
@@ -53,11 +53,11 @@ impl fmt::Debug for Router {
 }
 
 impl Router {
-    /// Attaches a router to what leaves by an interface, whose link has this rate and a queue that is at most this long; an interval of
-    /// measurement if none is said. What comes when it is full adds no load.
+    /// Attaches a router to the outgoing packets of an interface. Its link has this rate and a queue of at most this length, one
+    /// measurement interval by default. Packets that find the queue full add no load.
     ///
     /// # Errors
-    /// Missing rights, an interface that is not there, settings that are out of range, a kernel before 6.6, a refusal by the verifier.
+    /// Missing rights, an interface that does not exist, settings out of range, a kernel before 6.6, a refusal by the verifier.
     pub fn attach(
         interface: &str,
         rate: Rate,
@@ -74,7 +74,7 @@ impl Router {
         Ok(router)
     }
 
-    /// A router that is attached to nothing.
+    /// Returns a router that is attached to nothing.
     fn new(rate: Rate, queue: Span, spec: RouterSpec, is_tested: bool) -> Result<Self, KernelError> {
         let impossible =
             |why: String| KernelError::Impossible { scheme: "a Quick-Start router".to_owned(), why };
@@ -101,7 +101,7 @@ impl Router {
         Ok(Self { object, link: None })
     }
 
-    /// What it did so far.
+    /// Returns the counts so far.
     ///
     /// # Errors
     /// A map that cannot be read.
@@ -117,7 +117,7 @@ impl Router {
     }
 }
 
-/// The settings as the program has them.
+/// Returns the settings as the program has them.
 fn settings(rate: Rate, queue: Span, spec: RouterSpec, is_tested: bool) -> Vec<u8> {
     let (estimator, weight, intervals) = match spec.estimator {
         Estimator::Interval => (0, 0, 1),
@@ -151,14 +151,14 @@ mod tests {
 
     use super::*;
 
-    /// A packet of a plan: when it comes, its bytes with the header of Ethernet, and the rate that it asks for.
+    /// A packet of a plan: its arrival, its bytes including the Ethernet header, and the rate that it requests.
     type Planned = (u64, u16, Option<u8>);
 
-    /// Bytes of the headers: of Ethernet, and of IPv4 with a Quick-Start option.
+    /// Bytes of the headers: Ethernet, and IPv4 with a Quick-Start option.
     const HEADERS: usize = 14 + 28;
     const TTL: u8 = 77;
 
-    /// Packets at random times, some of them after long silences, and requests for all rates among them.
+    /// Returns packets at random times, some of them after long silences, with requests for all rates among them.
     fn plan(seed: u64) -> Vec<Planned> {
         let mut state = seed;
         let mut random = |below: u32| {
@@ -182,7 +182,7 @@ mod tests {
         all
     }
 
-    /// The answers of the simulator's router, by the place of the packet: rate and QS TTL.
+    /// Returns the answers of the simulator's router, by the index of the packet: rate and QS TTL.
     fn simulated(plan: &[Planned], rate: Rate, spec: RouterSpec) -> BTreeMap<usize, (u8, u8)> {
         let link = LinkSpec {
             queue: QueueLimit::Unlimited,
@@ -222,7 +222,7 @@ mod tests {
         answers
     }
 
-    /// A packet of IPv4 behind a header of Ethernet.
+    /// Returns a packet of IPv4 behind a header of Ethernet.
     fn packet(bytes: u16, asks: Option<u8>) -> Vec<u8> {
         let mut packet = vec![0; usize::from(bytes)];
         packet[12] = 8;
@@ -239,7 +239,7 @@ mod tests {
         packet
     }
 
-    /// The sum of the words of a header (RFC 1071), without the complement.
+    /// Returns the sum of the words of a header (RFC 1071), without the complement.
     fn checksum(header: &[u8]) -> u16 {
         let words = header.chunks(2).map(|two| u32::from(two[0]) << 8 | u32::from(two[1]));
         let sum = words.sum::<u32>();
@@ -247,9 +247,9 @@ mod tests {
         u16::try_from((sum + (sum >> 16)) & 0xffff).expect("sixteen bits")
     }
 
-    /// The answers of the kernel's.
+    /// Returns the answers of the kernel's.
     fn kernels(plan: &[Planned], router: &Router) -> BTreeMap<usize, (u8, u8)> {
-        /// `struct __sk_buff` of linux/bpf.h: its length, and where it has the time stamp.
+        /// Length of `struct __sk_buff` of linux/bpf.h, and the offset of its time stamp.
         const CONTEXT: usize = 192;
         const TIME: usize = 152;
         /// And the interface by which the packet came.
@@ -288,9 +288,9 @@ mod tests {
     }
 
     #[test]
-    fn it_answers_as_the_simulators_router_does() {
+    fn the_kernel_router_answers_like_the_simulated_router() {
         if let Err(error) = machine::check_rights() {
-            println!("skipped router::it_answers_as_the_simulators_router_does: {error}");
+            println!("skipped router::the_kernel_router_answers_like_the_simulated_router: {error}");
             return;
         }
         let plain = RouterSpec::default();
@@ -310,7 +310,7 @@ mod tests {
             let packets = plan(number as u64 + 1);
             let router = match Router::new(rate, LONGEST_QUEUE, spec, true) {
                 Err(KernelError::Impossible { why, .. }) if why.contains("without objects") => {
-                    println!("skipped router::it_answers_as_the_simulators_router_does: {why}");
+                    println!("skipped router::the_kernel_router_answers_like_the_simulated_router: {why}");
                     return;
                 }
                 router => router.expect("it loads"),

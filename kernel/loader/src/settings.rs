@@ -1,4 +1,4 @@
-//! What is set in an object before it is loaded: `struct settings` of `kernel/bpf/c/settings.h`, byte for byte.
+//! The settings of an object before it is loaded: `struct settings` of `kernel/bpf/c/settings.h`, byte for byte.
 
 use firstflight::registry::Numbers;
 
@@ -6,13 +6,13 @@ use crate::error::KernelError;
 
 /// The section, which libbpf makes a map of.
 pub(crate) const SECTION: &str = ".rodata.settings";
-/// The length of a name of the kernel's in bytes, in the settings and in `tcp_congestion_ops`: 15 letters and a zero.
+/// Length of a kernel name in bytes, in the settings and in `tcp_congestion_ops`: 15 letters and a zero.
 pub(crate) const NAME_ROOM: usize = 16;
 const SCHEME_ROOM: usize = 32;
-/// A `u32` of C and the unused `u32 pad` behind it.
+/// A `u32` of C and the unused `u32 pad` after it.
 const PAIR: usize = 8;
-// Where the members of the struct begin: the registered name is at 0, then `scheme`, `law`, `traced`, `numbers.given`, and
-// `numbers.values`.
+// Offsets of the members of the struct: the registered name is at 0, then `scheme`, `law`, `traced`, `numbers.given`,
+// and `numbers.values`.
 const SCHEME: usize = NAME_ROOM;
 const LAW: usize = SCHEME + SCHEME_ROOM;
 const TRACED: usize = LAW + NAME_ROOM;
@@ -37,7 +37,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// The settings with which an object was built.
+    /// Returns the settings with which an object was built.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; SIZE] = bytes.try_into().ok()?;
         let word = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
@@ -71,20 +71,20 @@ impl Settings {
     }
 }
 
-/// A `u32` with the unused one behind it.
+/// Returns a `u32` with the unused one after it.
 fn pair(word: u32) -> [u8; PAIR] {
     let mut pair = [0; PAIR];
     pair[..4].copy_from_slice(&word.to_ne_bytes());
     pair
 }
 
-/// The text up to the first zero, of which there is one.
+/// Returns the text up to the first zero, which must exist.
 pub(crate) fn text(bytes: &[u8]) -> Option<String> {
     let end = bytes.iter().position(|byte| *byte == 0)?;
     String::from_utf8(bytes[..end].to_vec()).ok()
 }
 
-/// Writes a text and zeros behind it.
+/// Writes a text and zeros after it.
 pub(crate) fn put(place: &mut [u8], word: &str) -> Result<(), KernelError> {
     if word.len() >= place.len() {
         return Err(KernelError::Name { name: word.to_owned() });

@@ -1,5 +1,5 @@
-//! Attaches a program to the packets of an interface, as a link that ends with the process. libbpf-rs has no call for it, so this
-//! is the one place of the loader that calls libbpf itself.
+//! Attaches a program to the packets of an interface, as a link that ends with the process. libbpf-rs has no call for this, so this is the
+//! only part of the loader that calls libbpf itself.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -14,9 +14,9 @@ use libbpf_rs::{AsRawLibbpf, Link, ProgramMut};
 pub(crate) fn attach(program: &ProgramMut<'_>, interface: u32) -> io::Result<Link> {
     let interface = i32::try_from(interface).map_err(io::Error::other)?;
     let program = program.as_libbpf_object();
-    // SAFETY: the program is one of a loaded object, which is borrowed for the call; without options libbpf takes its defaults.
+    // SAFETY: the program belongs to a loaded object, which is borrowed for the call; without options libbpf uses its defaults.
     let link = unsafe { libbpf_sys::bpf_program__attach_tcx(program.as_ptr(), interface, null()) };
     let link = NonNull::new(link).ok_or_else(io::Error::last_os_error)?;
-    // SAFETY: libbpf made the link, and nobody else has it.
+    // SAFETY: libbpf created the link, and no one else has it.
     Ok(unsafe { Link::from_ptr(link) })
 }

@@ -1,10 +1,10 @@
-//! The start-ups of this machine's connections as they happen: programs at tracepoints, and one that is told of sockets, which tell
-//! what leaves and what is heard. They are links, which the kernel removes with the process, and change nothing.
+//! The start-ups of this machine's connections as they happen: programs at tracepoints, and one that is called for sockets, which report
+//! the segments sent and received. They are links, which the kernel removes with the process, and change nothing.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -17,22 +17,22 @@ use crate::load::{hush, refused, root};
 use crate::quick_start::cgroup;
 use crate::{machine, objects};
 
-/// What this is called in messages, and its object.
+/// Name in messages, and of the object.
 const WHAT: &str = "watch";
 /// The section of the settings: four numbers of 4 bytes.
 const SETTINGS: &str = ".rodata.watch";
-/// How often the ring is looked at.
+/// Interval between reads of the ring.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What is watched.
+/// The connections to watch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WatchOrder {
-    /// The inode of a network namespace, if it alone is watched.
+    /// The inode of a network namespace, if only that one is watched.
     pub namespace: Option<u32>,
-    /// A port of this machine, if it alone is watched.
+    /// A port of this machine, if only that one is watched.
     pub port: Option<u16>,
-    /// How many facts of a connection are told one by one. After them departures and acknowledgements are told together, four times a
-    /// round trip.
+    /// Number of facts of a connection that are reported one by one. After them transmissions and acknowledgements are reported together,
+    /// four times per RTT.
     pub detail: u32,
     /// Whether connections of the machine with itself are watched.
     pub loopback: bool,
@@ -40,7 +40,7 @@ pub struct WatchOrder {
     pub ring: u32,
 }
 
-/// The congestion control's numbers when something happened, before it took it in.
+/// The congestion control's numbers at an event, before the congestion control processed it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Numbers {
     /// The congestion window in segments.
@@ -54,22 +54,22 @@ pub struct Numbers {
 /// One thing that happened to a socket.
 #[derive(Clone, Copy, Debug)]
 pub struct Fact<'a> {
-    /// A number for the socket, which another may have after it is closed.
+    /// A number for the socket, which another socket may have after it is closed.
     pub socket: u64,
     /// The congestion control's numbers.
     pub numbers: Numbers,
-    /// Facts of the socket that found no room in the ring since the last one.
+    /// Facts of the socket that found no room in the ring since the previous fact.
     pub lost: u32,
-    /// What happened.
+    /// The event.
     pub what: What<'a>,
 }
 
-/// What happened to a socket. Times are nanoseconds since 1970.
+/// An event of a socket. Times are nanoseconds since 1970.
 #[derive(Clone, Copy, Debug)]
 pub enum What<'a> {
     /// The handshake of the socket is over.
     Opened {
-        /// As the socket has it.
+        /// The opening as the socket recorded it.
         opening: Opening,
         /// The inode of its network namespace.
         namespace: u32,
@@ -77,8 +77,10 @@ pub enum What<'a> {
         cookie: u64,
         /// The name of its congestion control.
         law: &'a str,
+        /// Segments that were retransmitted in the handshake.
+        retransmitted: u32,
     },
-    /// The socket has another congestion control, of this name, and no full segment left before.
+    /// The socket has another congestion control, of this name.
     Named(&'a str),
     /// A segment left.
     Sent(Departure),
@@ -88,20 +90,20 @@ pub enum What<'a> {
     Closed(Closing<'a>),
 }
 
-/// What is known of a socket in the end.
+/// State of a socket when it is closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Closing<'a> {
-    /// When.
+    /// Time.
     pub at: u64,
     /// Payload that was acknowledged.
     pub bytes_acked: u64,
-    /// Segments that were sent again.
+    /// Segments that were retransmitted.
     pub retransmitted: u32,
     /// Segments that the receiver has.
     pub delivered: u32,
     /// The smoothed round trip in microseconds.
     pub srtt_us: u32,
-    /// Facts of it that found no room in the ring.
+    /// Facts of the socket that found no room in the ring.
     pub lost: u32,
     /// The name of its congestion control.
     pub law: &'a str,
@@ -111,7 +113,7 @@ pub struct Closing<'a> {
 pub struct Watch {
     object: Object,
     links: Vec<Link>,
-    /// From the clock of the facts to the time since 1970.
+    /// Difference between the clock of the facts and the time since 1970.
     offset: u64,
 }
 
@@ -162,7 +164,7 @@ impl Watch {
         Ok(Self { object, links, offset })
     }
 
-    /// Gives each fact to `take`, in the order in which they happened, and asks `goes_on` ten times a second.
+    /// Passes each fact to `take`, in order of time, and calls `goes_on` ten times a second.
     ///
     /// # Errors
     /// A ring that cannot be read.
@@ -190,7 +192,24 @@ impl Watch {
         Ok(())
     }
 
-    /// Facts that found no room in the ring so far.
+    /// Returns the number of program calls that the kernel skipped so far, because the program was already running on that processor: an
+    /// interrupt arrived while it was called for a packet. No fact contains the report of a skipped call.
+    ///
+    /// # Errors
+    /// Programs for which the kernel gives no information. Before Linux 5.12 it does not count, and the number is 0.
+    pub fn skipped(&self) -> Result<u64, KernelError> {
+        let mut skipped = 0;
+        for program in self.object.progs() {
+            let said = fs::read_to_string(format!("/proc/self/fdinfo/{}", program.as_fd().as_raw_fd()));
+            let said = said.map_err(|error| KernelError::system(&"the programs of watch", &error))?;
+            let misses =
+                said.lines().find_map(|line| line.strip_prefix("recursion_misses:")?.trim().parse().ok());
+            skipped += misses.unwrap_or(0_u64);
+        }
+        Ok(skipped)
+    }
+
+    /// Returns the number of facts that found no room in the ring so far.
     ///
     /// # Errors
     /// A map that cannot be read.
@@ -203,7 +222,7 @@ impl Watch {
     }
 }
 
-/// From the machine's clock that only goes on, which the facts have, to the time since 1970, in nanoseconds.
+/// Returns the difference between the monotonic clock, which the facts use, and the time since 1970, in nanoseconds.
 fn offset() -> Result<u64, KernelError> {
     let read = |clock| {
         let time = clock_gettime(clock).map_err(|error| KernelError::system(&"the clock", &error))?;
@@ -213,10 +232,10 @@ fn offset() -> Result<u64, KernelError> {
     Ok(u64::try_from(now.saturating_sub(before)).unwrap_or(0))
 }
 
-// The structures of kernel/bpf/c/watch.bpf.c: their lengths, and where members begin.
+// The structures of kernel/bpf/c/watch.bpf.c: their lengths, and the offsets of members.
 const FACT: usize = 40;
 const OPTIONS: usize = 40;
-const OPENED: usize = 136;
+const OPENED: usize = 144;
 const CLOSED: usize = 88;
 const NAMED: usize = 56;
 
@@ -232,13 +251,13 @@ fn short(record: &[u8], at: usize) -> u16 {
     record.get(at..at + 2).and_then(|two| two.try_into().ok()).map_or(0, u16::from_ne_bytes)
 }
 
-/// A name of 16 letters at most, behind which there are zeros.
+/// Returns a name of at most 16 letters, followed by zeros.
 fn name(bytes: &[u8]) -> &str {
     let bytes = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
     std::str::from_utf8(bytes).unwrap_or_default()
 }
 
-/// Reads a fact; `None` if the ring has something else.
+/// Reads a fact; `None` if the record is not a fact.
 fn read(record: &[u8], offset: u64) -> Option<Fact<'_>> {
     let at = long(record, 8) + offset;
     let (number, end) = (word(record, 16), word(record, 20));
@@ -275,7 +294,7 @@ fn opened(record: &[u8], at: u64) -> Option<What<'_>> {
     let address = |at: usize| -> Option<IpAddr> {
         let bytes: [u8; 16] = record.get(at..at + 16)?.try_into().ok()?;
         let [a, b, c, d, ..] = bytes;
-        // A socket of both families has addresses of IPv4 within those of IPv6.
+        // A dual-stack socket has IPv4 addresses mapped into IPv6 addresses.
         Some(if family == 2 {
             Ipv4Addr::new(a, b, c, d).into()
         } else {
@@ -289,7 +308,7 @@ fn opened(record: &[u8], at: u64) -> Option<What<'_>> {
         local: SocketAddr::new(address(40)?, short(record, 104)),
         remote: SocketAddr::new(address(56)?, short(record, 106)),
         is_opener: opener != 0,
-        // The kernel's is eight times the round trip, and nothing if none was measured.
+        // The kernel's value is eight times the RTT, and 0 if none was measured.
         round_trip: (srtt_us > 0).then(|| u64::from(srtt_us) * 1000 / 8),
         first: [word(record, 92), word(record, 96)],
         mss: u16::try_from(word(record, 84)).unwrap_or(u16::MAX),
@@ -300,7 +319,8 @@ fn opened(record: &[u8], at: u64) -> Option<What<'_>> {
         ecn: ecn != 0,
     };
     let (namespace, cookie) = (word(record, 80), long(record, 72));
-    Some(What::Opened { opening, namespace, cookie, law: name(&record[120..]) })
+    let (law, retransmitted) = (name(&record[120..136]), word(record, 136));
+    Some(What::Opened { opening, namespace, cookie, law, retransmitted })
 }
 
 #[cfg(test)]
@@ -348,9 +368,10 @@ mod tests {
         record[108] = 10;
         record[110..117].copy_from_slice(&[1, 1, 0, 1, 7, 9, 0]);
         record[120..125].copy_from_slice(b"cubic");
+        record[136] = 2;
         let one = read(&record, 0).expect("an opening");
-        let What::Opened { opening, law, .. } = one.what else { panic!("{one:?}") };
-        assert_eq!((opening.local.to_string().as_str(), law), ("10.0.0.1:80", "cubic"));
+        let What::Opened { opening, law, retransmitted, .. } = one.what else { panic!("{one:?}") };
+        assert_eq!((opening.local.to_string().as_str(), law, retransmitted), ("10.0.0.1:80", "cubic", 2));
         assert_eq!(opening.remote.to_string(), "[::1]:0");
         assert_eq!((opening.round_trip, opening.scales), (Some(40_000_000), Some([9, 7])));
         assert!(opening.is_opener && opening.sack && !opening.timestamps && !opening.ecn);

@@ -1,4 +1,5 @@
-//! What schemes were told and decided in a kernel, as traces that `firstflight replay` holds the native schemes to.
+//! Events and decisions of schemes in a kernel, as traces with which `firstflight replay` compares the native
+//! schemes.
 
 #[path = "../../bpf/src/facts.rs"]
 #[expect(clippy::inline_always, unreachable_pub, reason = "written for BPF")]
@@ -14,6 +15,6 @@ mod hosted;
 mod record;
 mod trace;
 
-pub use facts::{Facts, Kind, Told};
+pub use facts::{Decision, Facts, Kind};
 pub use record::{Record, records};
 pub use trace::{Trace, traces};

@@ -1,5 +1,5 @@
-//! `firstflight-kernel-parity`: what schemes did in a kernel, held to the native schemes; what the reader of sockets said,
-//! held to captures; and the programs that send for it.
+//! `firstflight-kernel-parity`: compares decisions of schemes in a kernel with the native schemes, and facts of the
+//! reader of sockets with captures; and sends the traffic for both.
 //!
 //! ```text
 //! firstflight-kernel-parity traces SCHEME[:PARAMETER=VALUE,...] RECORDS FOLDER
@@ -42,19 +42,19 @@ fn main() -> ExitCode {
     }
 }
 
-/// The records of a file.
+/// Returns the records of a file.
 fn read(name: &str) -> Result<Vec<Record>, String> {
     let bytes = fs::read(name).map_err(|error| format!("{name}: {error}"))?;
     records(&bytes).map_err(|error| format!("{name}: {error}"))
 }
 
-/// Says how many ACKs of start-up or restart the records have.
+/// Prints the number of ACKs of start-up or restart in the records.
 fn count(name: &str) -> Result<(), String> {
     println!("{}", read(name)?.iter().filter(|record| record.kind == Kind::Acked).count());
     Ok(())
 }
 
-/// Writes a trace of each connection into the folder, and says how many decisions and ACKs they have.
+/// Writes a trace of each connection into the folder, and prints the number of decisions and ACKs.
 fn write_traces(scheme: &str, name: &str, folder: &Path) -> Result<(), String> {
     let hosted = Alone::parse(Registry::builtin(), scheme).map_err(|error| error.to_string())?;
     let all = traces(&hosted, &read(name)?).map_err(|error| format!("{hosted}: {error}"))?;

@@ -1,20 +1,20 @@
-//! Holds the facts of the reader in C to the capture of the same connection at its sender.
+//! Compares the facts of the reader in C with the capture of the same connection at its sender.
 //!
-//! Equal decisions say that a scheme was translated well, and nothing of what it was told: a scheme that is fed wrong facts
-//! decides wrongly, and its twin does too.
+//! Equal decisions show that a scheme was translated correctly, but say nothing about its input: with wrong facts a scheme decides wrongly,
+//! and so does its twin.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::BufReader;
 
-use firstflight_inspect::Capture;
+use firstflight_capture::Reader;
 use firstflight_kernel_parity::{Kind, Record};
 use firstflight_wire::decode_snapped;
 
-/// A capture notes a departure when the relay takes the packet, and an arrival when it hands it over: what the kernel did in
-/// between may be this much earlier or later.
+/// Tolerance of times: a capture records a transmission when the relay takes the packet, and an arrival when the relay passes it on. The
+/// kernel's actions in between may be earlier or later by this much.
 const SLACK_NS: u64 = 1_000_000;
-/// What share of the facts must be those of the capture, in hundredths: a machine under load stamps some late.
+/// Minimum share of the facts that must agree with the capture, in hundredths: a machine under load stamps some late.
 const ENOUGH: usize = 95;
 
 /// A connection as its sender's interface saw it.
@@ -41,10 +41,10 @@ struct Arrival {
     sacked: Vec<(u32, u32)>,
 }
 
-/// Compares the records' ACKs with the capture, and says what share agrees.
+/// Compares the records' ACKs with the capture, and prints the share that agrees.
 ///
 /// # Errors
-/// Facts that do not agree, or what is wrong with a file.
+/// Facts that do not agree, or the error of a file.
 pub(crate) fn run(records: &str, capture: &str) -> Result<(), String> {
     let records = crate::read(records)?;
     let seen = read(capture)?;
@@ -58,7 +58,7 @@ pub(crate) fn run(records: &str, capture: &str) -> Result<(), String> {
     sum.verdict()
 }
 
-/// The connections of the records: their ports and sockets.
+/// Returns the connections of the records: their ports and sockets.
 fn begins(records: &[Record]) -> Vec<(u16, u64)> {
     let begins = records.iter().filter(|record| record.kind == Kind::Began);
     begins.map(|record| (record.port, record.socket)).collect()
@@ -67,7 +67,7 @@ fn begins(records: &[Record]) -> Vec<(u16, u64)> {
 fn read(name: &str) -> Result<BTreeMap<u16, Seen>, String> {
     let refuse = |error: &dyn std::fmt::Display| format!("{name}: {error}");
     let file = File::open(name).map_err(|error| refuse(&error))?;
-    let mut capture = Capture::new(BufReader::new(file)).map_err(|error| refuse(&error))?;
+    let mut capture = Reader::new(BufReader::new(file)).map_err(|error| refuse(&error))?;
     let mut seen: BTreeMap<u16, Seen> = BTreeMap::new();
     while let Some(frame) = capture.next_frame().map_err(|error| refuse(&error))? {
         let Ok(packet) = decode_snapped(frame.data) else { continue };
@@ -103,14 +103,14 @@ impl Seen {
         }
     }
 
-    /// The end of what had left by `at`.
+    /// Returns the end of what had left by `at`.
     fn sent_by(&self, at: u64) -> u32 {
         self.departures.iter().take_while(|sent| sent.at <= at).map(|sent| sent.end).max().unwrap_or(0)
     }
 
     fn compare<'a>(&self, acks: impl Iterator<Item = &'a Record>, sum: &mut Agreement) {
         let mut next = 0;
-        // The numbers of the departures that were delivered.
+        // The indices of the transmissions that were delivered.
         let mut delivered = vec![false; self.departures.len()];
         let mut starts = BTreeSet::new();
         // Linux counts the SYN as delivered.
@@ -130,7 +130,7 @@ impl Seen {
                     let is_there = sent.end <= arrival.una || arrival.sacked.iter().any(covers);
                     if is_there && !delivered[number] && sent.at <= arrival.at {
                         delivered[number] = true;
-                        // What was sent again is delivered once, and which of the two arrived is not known.
+                        // Retransmitted data is delivered once, and which of the copies arrived is not known.
                         let copies = self.departures.iter().filter(|other| other.start == sent.start).count();
                         count += u32::from(starts.insert(sent.start));
                         newest = if copies == 1 { Some(sent.at) } else { None };
@@ -153,7 +153,7 @@ impl Seen {
     }
 }
 
-/// How many facts are the capture's.
+/// Number of facts that agree with the capture.
 #[derive(Debug, Default)]
 struct Agreement {
     acks: usize,

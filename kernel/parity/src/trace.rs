@@ -1,17 +1,17 @@
-//! Records as traces: the events of each connection as the scheme got them, and its decisions as the kernel has them.
+//! Records as traces: the events of each connection as passed to the scheme, and its decisions as returned to the kernel.
 
 use std::collections::BTreeMap;
 
 use firstflight::registry::Value;
 use firstflight::{
-    Ack, Bytes, Call, Cause, Event, Exit, Learned, Note, Origin, OwnedEvent, Pacing, Path, Phase, Plan, Rate,
-    Span, Tag, Time, TraceRecord,
+    Ack, Bytes, Call, Cause, Event, Exit, Note, Origin, OwnedEvent, Pacing, Path, PathEstimate, Phase, Plan,
+    Rate, Span, Tag, Time, TraceRecord,
 };
 use firstflight_measure::VERSION;
 use firstflight_scenario::{Alone, SAVED_RTT, SAVED_WINDOW};
 use firstflight_trace::{Departures, FORMAT, Header, Hosts, NOT_HOSTED, Writer};
 
-use crate::facts::{Facts, Kind, NO_PACING, Told, UNSET, span};
+use crate::facts::{Decision, Facts, Kind, NO_PACING, UNSET, span};
 use crate::hosted::Trains;
 use crate::record::Record;
 
@@ -24,16 +24,17 @@ pub struct Trace {
     pub peer: u16,
     /// The trace: a header, and a line a call.
     pub text: String,
-    /// How many decisions it has.
+    /// Number of decisions.
     pub decisions: u64,
-    /// How many of them are answers to ACKs.
+    /// Number of decisions that answer ACKs.
     pub acks: u64,
 }
 
-/// Makes a trace of each connection, in the order of their begins. The header of each has the parameters of `hosted`.
+/// Returns a trace of each connection, in the order of their begins. The header of each has the parameters of `hosted`.
 ///
 /// # Errors
-/// Records of a scheme or policy with other parameters than those of `hosted`, records of a connection whose begin is not there, or an answer that is none of the plan or exit that it was made from.
+/// Records of a scheme or policy with other parameters than those of `hosted`, records of a connection without its begin, or an answer that
+/// does not match the plan or exit from which it was made.
 pub fn traces(hosted: &Alone, records: &[Record]) -> Result<Vec<Trace>, String> {
     let mut open: BTreeMap<u64, usize> = BTreeMap::new();
     let mut all: Vec<Connection> = Vec::new();
@@ -100,7 +101,7 @@ impl Connection {
     }
 
     fn take(&mut self, record: &Record) -> Result<(), String> {
-        let Record { kind, facts, told, .. } = record;
+        let Record { kind, facts, decision, .. } = record;
         let path = facts.path();
         self.trace.decisions += 1;
         self.trace.acks += u64::from(*kind == Kind::Acked);
@@ -113,7 +114,7 @@ impl Connection {
                     Vec::new(),
                 );
                 if self.is_policy {
-                    return nothing(told);
+                    return nothing(decision);
                 }
                 self.governs = true;
                 self.answered(&Event::Established { rtt: span(facts.last_rtt_us), syn_lost: false }, record)
@@ -121,14 +122,14 @@ impl Connection {
             Kind::Sent | Kind::Resent => {
                 let event = Event::Sent(self.trains.sent(*kind == Kind::Resent, facts));
                 let path = facts.path_at_departure();
-                if told.over > 0 {
+                if decision.over > 0 {
                     let (plan, note) = self.exit(&path, record)?;
                     self.line(on(&event), &path, plan, vec![note]);
                     return Ok(());
                 }
                 let before = self.last.unwrap_or(Plan::ack_clocked(path.cwnd, None));
                 self.line(on(&event), &path, before, Vec::new());
-                if self.governs { self.asked(record) } else { nothing(told) }
+                if self.governs { self.asked(record) } else { nothing(decision) }
             }
             Kind::Acked => {
                 let newest = facts.newest(self.trains.tag_below(facts.una));
@@ -142,8 +143,8 @@ impl Connection {
                     record,
                 )
             }
-            // The law heard it, and the policy did not.
-            _ if !self.governs => nothing(told),
+            // The law received the event, and the policy did not.
+            _ if !self.governs => nothing(decision),
             Kind::Dry => match self.trains.cut() {
                 Some(tag) => self.answered(&Event::TrainCut(tag), record),
                 None => self.asked(record),
@@ -155,23 +156,23 @@ impl Connection {
         }
     }
 
-    /// The line of an event to which the record has the answer.
+    /// Writes the line of an event to which the record has the answer.
     fn answered(&mut self, event: &Event<'_>, record: &Record) -> Result<(), String> {
         let path = record.facts.path();
-        let (plan, notes) = if record.told.over > 0 {
+        let (plan, notes) = if record.decision.over > 0 {
             let (plan, note) = self.exit(&path, record)?;
             (plan, vec![note])
         } else if self.governs {
             (self.plan(record)?, Vec::new())
         } else {
-            nothing(&record.told)?;
+            nothing(&record.decision)?;
             (Plan::ack_clocked(path.cwnd, None), Vec::new())
         };
         self.line(on(event), &path, plan, notes);
         Ok(())
     }
 
-    /// The line of an answer without an event of its own.
+    /// Writes the line of an answer without a separate event.
     fn asked(&mut self, record: &Record) -> Result<(), String> {
         let plan = self.plan(record)?;
         self.line(Call::Plan, &record.facts.path(), plan, Vec::new());
@@ -180,41 +181,41 @@ impl Connection {
 
     fn line(&mut self, call: Call, path: &Path, plan: Plan, notes: Vec<Note>) {
         self.last = Some(plan);
-        let told = TraceRecord { call, path: *path, plan, notes, judged: None };
-        self.trace.text.push_str(&self.writer.told(&told));
+        let decision = TraceRecord { call, path: *path, plan, notes, judged: None };
+        self.trace.text.push_str(&self.writer.record(&decision));
     }
 
-    /// The plan of an answer, which says nothing that the plan does not.
+    /// Returns the plan of an answer. An answer that differs from its plan is an error.
     fn plan(&mut self, record: &Record) -> Result<Plan, String> {
-        let Record { facts, told, .. } = record;
-        let pacing = match told.pacing {
+        let Record { facts, decision, .. } = record;
+        let pacing = match decision.pacing {
             0 => Pacing::AckClock,
-            1 => Pacing::Rate { rate: Rate::from_bps(told.pace), burst: Bytes::ZERO },
-            2 => Pacing::Train { packets: told.packets, gap: Span::from_nanos(told.pace) },
+            1 => Pacing::Rate { rate: Rate::from_bps(decision.pace), burst: Bytes::ZERO },
+            2 => Pacing::Train { packets: decision.packets, gap: Span::from_nanos(decision.pace) },
             _ => Pacing::Hold,
         };
         let plan = Plan {
-            window: Bytes::new(u64::from(told.bytes)),
+            window: Bytes::new(u64::from(decision.bytes)),
             pacing,
-            tag: Tag(u16::try_from(told.tag).map_err(|_| format!("tag {} is none", told.tag))?),
+            tag: Tag(u16::try_from(decision.tag).map_err(|_| format!("tag {} is none", decision.tag))?),
             ask: None,
-            wake: (told.wake_ns > 0).then(|| Time::from_nanos(told.wake_ns)),
-            ssthresh: threshold(told),
+            wake: (decision.wake_ns > 0).then(|| Time::from_nanos(decision.wake_ns)),
+            ssthresh: threshold(decision),
         };
         let left = self.trains.plan(&plan, &facts.path());
-        same(&facts.told(&plan, left), told)?;
+        same(&facts.decision(&plan, left), decision)?;
         Ok(plan)
     }
 
-    /// The exit of an answer.
+    /// Returns the exit of an answer.
     fn exit(&mut self, path: &Path, record: &Record) -> Result<(Plan, Note), String> {
-        let Record { facts, told, .. } = record;
-        let cause = usize::try_from(told.over - 1).ok().and_then(|at| CAUSES.get(at));
-        let cause = *cause.ok_or_else(|| format!("there is no cause {}", told.over))?;
-        let window = Bytes::new(u64::from(told.bytes));
-        let rate = (told.rate != NO_PACING).then(|| Rate::from_bps(told.pace));
-        let exit = Exit { cause, learned: Learned { window, ssthresh: threshold(told), rate } };
-        same(&facts.left(&exit), told)?;
+        let Record { facts, decision, .. } = record;
+        let cause = usize::try_from(decision.over - 1).ok().and_then(|at| CAUSES.get(at));
+        let cause = *cause.ok_or_else(|| format!("there is no cause {}", decision.over))?;
+        let window = Bytes::new(u64::from(decision.bytes));
+        let rate = (decision.rate != NO_PACING).then(|| Rate::from_bps(decision.pace));
+        let exit = Exit { cause, learned: PathEstimate { window, ssthresh: threshold(decision), rate } };
+        same(&facts.left(&exit), decision)?;
         let phase = match (self.is_policy, self.governs) {
             (false, _) => Phase::Startup,
             (true, true) => Phase::Restart,
@@ -239,7 +240,7 @@ const CAUSES: [Cause; 12] = [
     Cause::Mark,
     Cause::Advice,
     Cause::Resumed,
-    Cause::App,
+    Cause::AppLimited,
 ];
 
 fn on(event: &Event<'_>) -> Call {
@@ -247,29 +248,29 @@ fn on(event: &Event<'_>) -> Call {
 }
 
 /// While the law governs, a policy answers nothing.
-fn nothing(told: &Told) -> Result<(), String> {
-    if *told == Told::default() {
+fn nothing(decision: &Decision) -> Result<(), String> {
+    if *decision == Decision::default() {
         Ok(())
     } else {
-        Err(format!("the law governs, and the answer is {told:?}"))
+        Err(format!("the law governs, and the answer is {decision:?}"))
     }
 }
 
-fn threshold(told: &Told) -> Option<Bytes> {
-    (told.threshold != UNSET).then(|| Bytes::new(u64::from(told.threshold)))
+fn threshold(decision: &Decision) -> Option<Bytes> {
+    (decision.threshold != UNSET).then(|| Bytes::new(u64::from(decision.threshold)))
 }
 
-/// What the kernel was told besides, packets and payload rates, must be what it is of such a plan or exit.
-fn same(native: &Told, told: &Told) -> Result<(), String> {
-    if native == told {
+/// Checks that the kernel's answer, including packets and payload rates, equals the native answer for its plan or exit.
+fn same(native: &Decision, decision: &Decision) -> Result<(), String> {
+    if native == decision {
         Ok(())
     } else {
-        Err(format!("the kernel has {told:?}; of that plan it is {native:?}"))
+        Err(format!("the kernel has {decision:?}; of that plan it is {native:?}"))
     }
 }
 
-/// The scheme or policy with its parameters. What an earlier connection saved is in the map of the kernel's object; in a trace it is
-/// a parameter, and takes the place of one that was given.
+/// Returns the scheme or policy with its parameters. The values saved by an earlier connection are in a map of the kernel's object; in a
+/// trace they are a parameter, and replace one that was given.
 fn with_saved(hosted: &Alone, facts: &Facts) -> String {
     let mut settings = hosted.settings().to_vec();
     if let Some((bytes, rtt)) = facts.saved() {
@@ -293,7 +294,7 @@ mod tests {
         Alone::parse(Registry::builtin(), text).expect(text)
     }
 
-    /// The record of a begin: what the scheme `limited` with these parameters answers to it.
+    /// Returns the record of a begin with the answer of the scheme `limited` with these parameters.
     fn began(text: &str, saved: u32) -> Record {
         let facts = Facts {
             now_us: 1_000_000,
@@ -314,8 +315,8 @@ mod tests {
         let numbers = hosted(text).numbers();
         let make = |initial, numbers: &_, _: &_| Limited::from_numbers(initial, numbers);
         let (mut native, _) = Hosted::begin(make, &numbers, &facts);
-        let told = native.answer(&facts);
-        Record { kind: Kind::Began, port: 5001, peer: 40_000, socket: 7, facts, told, numbers }
+        let decision = native.answer(&facts);
+        Record { kind: Kind::Began, port: 5001, peer: 40_000, socket: 7, facts, decision, numbers }
     }
 
     fn header(trace: &Trace) -> Header {
@@ -346,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_saved_for_a_destination_takes_the_place_of_what_was_given() {
+    fn saved_destination_values_replace_given_values() {
         let given = hosted("careful-resume:saved=100kB,beta=50%,rtt=40ms");
         let facts = began("limited", 50_000).facts;
         assert_eq!(with_saved(&given, &facts), "careful-resume:beta=50%,saved=50kB,rtt=30ms");

@@ -1,6 +1,6 @@
-//! Programs that send under a congestion control, and that read what was sent.
+//! Programs that send under a congestion control, and that read the data.
 //!
-//! The sender sends from the first byte on, without a word of its own before: the first window is whole.
+//! The sender sends the data at once, without a preamble: the first window is whole.
 
 use std::io::{self, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener};
@@ -12,11 +12,10 @@ use socket2::{Domain, Socket, Type};
 /// Bytes that are written at a time.
 const PIECE: usize = 1 << 20;
 
-/// Connects to `address` under the congestion control `name`, and sends as `parts` says: bytes, then milliseconds and bytes in
-/// turns.
+/// Connects to `address` under the congestion control `name`, and sends as `parts` says: bytes, then alternating milliseconds and bytes.
 ///
 /// # Errors
-/// What the socket refused, or a number that is none.
+/// An error of the socket, or a part that is not a number.
 pub(crate) fn send(address: &str, name: &str, parts: &[&str]) -> Result<(), String> {
     let parts: Result<Vec<u64>, _> = parts.iter().map(|part| part.parse::<u64>()).collect();
     let parts = parts.map_err(|error| format!("bytes, then milliseconds and bytes in turns: {error}"))?;
@@ -57,7 +56,7 @@ fn write(socket: &mut Socket, bytes: u64) -> io::Result<()> {
 /// Takes one connection at `address`, and reads it to its end.
 ///
 /// # Errors
-/// What the socket refused.
+/// An error of the socket.
 pub(crate) fn sink(address: &str) -> Result<(), String> {
     let listener = TcpListener::bind(address).map_err(|error| format!("{address}: {error}"))?;
     let (mut stream, _) = listener.accept().map_err(|error| format!("{address}: {error}"))?;

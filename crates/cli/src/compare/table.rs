@@ -1,14 +1,17 @@
-//! The rows of a comparison for a terminal: a sentence of what differs most, and the table.
+//! A comparison as text for a terminal: a sentence about the largest difference, and a table of the rows.
 
-use firstflight_compare::{Compared, Difference, Row, Runs, largest};
+use firstflight_habitats::{Compared, Difference, Row, Runs, largest};
 use firstflight_report::grid::{ALWAYS, Cells, Column, Grid};
-use firstflight_report::human::{self, printable, significant};
+use firstflight_report::human::{self, significant};
 use firstflight_report::{Columns, Headings, TableStyle, prose};
+use firstflight_trace::in_a_line;
 
-/// How a number is shown.
+use crate::partial::Partial;
+
+/// Returns the text of a row's cell.
 type Cell = fn(&Row) -> String;
 
-/// A column that there may be: the field, the lines of its head, how it is set, its rank, and its cells.
+/// A possible column: the field, the lines of the head, the alignment, the rank, and the cells.
 type Shown = (&'static str, [&'static str; 2], Cells, u8, Cell);
 
 const COLUMNS: [Shown; 17] = [
@@ -37,18 +40,19 @@ const COLUMNS: [Shown; 17] = [
     ("avoidance", ["law", ""], Cells::Words, 6, |row| row.avoidance.to_owned()),
 ];
 
-/// The fields that may be chosen as columns.
+/// Returns the fields that may be chosen as columns.
 pub(super) fn fields() -> Vec<&'static str> {
     COLUMNS.iter().map(|(field, ..)| *field).collect()
 }
 
-/// The headings of the columns, each beside its field.
+/// Returns the headings of the columns, each with its field.
 pub(super) fn headings() -> Headings {
     firstflight_report::headings(COLUMNS.iter().map(|(field, head, ..)| (*head, *field)))
 }
 
-/// The sentence, the table, and what there is to say below it.
-pub(super) fn render(compared: &Compared, style: &TableStyle) -> String {
+/// Renders the sentence, the table, and the notes below it. For partial results, their own sentence replaces the one about the largest
+/// difference.
+pub(super) fn render(compared: &Compared, partial: Option<&Partial>, style: &TableStyle) -> String {
     let rows = &compared.rows;
     let is_empty = |cell: &Cell| rows.iter().all(|row| ["", "-"].contains(&cell(row).as_str()));
     let is_wanted = |shown: &&Shown| match &style.columns {
@@ -64,7 +68,7 @@ pub(super) fn render(compared: &Compared, style: &TableStyle) -> String {
     }
     let names = rows.iter().enumerate().map(|(at, row)| {
         let is_first = at == 0 || rows[at - 1].scheme != row.scheme;
-        if is_first { printable(&row.scheme) } else { String::new() }
+        if is_first { in_a_line(&row.scheme) } else { String::new() }
     });
     let name = Column {
         field: "scheme".to_owned(),
@@ -82,7 +86,8 @@ pub(super) fn render(compared: &Compared, style: &TableStyle) -> String {
     });
     let width = style.width.filter(|_| style.columns == Columns::Fitting);
     let grid = Grid::new([name].into_iter().chain(columns).collect(), width);
-    let mut text = prose::fold(&format!("{}\n\n", sentence(compared)), style.width, 0);
+    let sentence = partial.map_or_else(|| sentence(compared), Partial::sentence);
+    let mut text = prose::fold(&format!("{sentence}\n\n"), style.width, 0);
     text += &grid.plain(style.width);
     for note in notes(rows) {
         text += &prose::fold(&format!("{note}\n"), style.width, 2);
@@ -90,7 +95,7 @@ pub(super) fn render(compared: &Compared, style: &TableStyle) -> String {
     text
 }
 
-/// What differs most from the simulator.
+/// Describes the largest difference from the simulator.
 fn sentence(compared: &Compared) -> String {
     if let Some(row) = compared.rows.iter().find(|row| row.finishes_unlike) {
         let [own, theirs] =
@@ -104,9 +109,9 @@ fn sentence(compared: &Compared) -> String {
     }
     let Some(most) = largest(&compared.rows) else {
         if compared.rows.iter().any(|row| row.by_chance.contains(&true)) {
-            return "No difference is told from chance: the runs' ranges overlap.".to_owned();
+            return "No difference is significant: the runs' ranges overlap.".to_owned();
         }
-        return "Nothing is compared: no habitat stands beside the simulator of its stack.".to_owned();
+        return "Nothing is compared: no habitat has the simulator of its stack to compare with.".to_owned();
     };
     let Difference { row, metric, excess } = most;
     let simulator = format!("sim-{}", row.habitat.stack_name());
@@ -137,7 +142,7 @@ fn sentence(compared: &Compared) -> String {
     )
 }
 
-/// What the table does not say by itself.
+/// Returns the notes that explain the table.
 fn notes(rows: &[Row]) -> Vec<String> {
     let mut notes = Vec::new();
     let mut said = Vec::new();
@@ -158,7 +163,7 @@ fn notes(rows: &[Row]) -> Vec<String> {
     for row in rows.iter().filter(|row| row.finished < row.runs) {
         notes.push(format!(
             "{} in {}: {} of {} transfers did not finish within the limit; they have no FCT, and drops until then.",
-            printable(&row.scheme),
+            in_a_line(&row.scheme),
             habitat(row),
             row.runs - row.finished,
             row.runs
@@ -168,7 +173,7 @@ fn notes(rows: &[Row]) -> Vec<String> {
         rows.iter().fold((0, 0), |(again, void), row| (again + row.repeated, void + row.void));
     if repeated + void > 0 {
         notes.push(format!(
-            "Void, because the relay or an end was late: {repeated} runs, which were repeated; {void} stayed void and do not count."
+            "Invalid, because the relay or an end was late: {repeated} runs, which were repeated; {void} stayed invalid and do not count."
         ));
     }
     notes
@@ -189,7 +194,7 @@ fn packets(row: &Row, name: &str) -> String {
     row.summary(name).map_or_else(|| "-".to_owned(), |summary| halves(summary.median))
 }
 
-/// A median of counts: whole, or between two.
+/// Formats a median of counts, which is a whole number or an odd number of halves.
 fn halves(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
@@ -231,7 +236,7 @@ fn runs(row: &Row) -> String {
 
 #[cfg(test)]
 mod tests {
-    use firstflight_compare::METRICS;
+    use firstflight_habitats::METRICS;
 
     use super::*;
 

@@ -1,32 +1,32 @@
-//! What is attached to the two hosts for a run: Quick-Start.
+//! Attachments to the two hosts for a run. The only one is Quick-Start.
 
 use firstflight_emulate::Side;
 use firstflight_report::human;
 use serde::Serialize;
 
-/// Something that is attached to the hosts of a run, and hears of their connections.
+/// An attachment to the hosts of a run, which observes their connections.
 pub(crate) trait Beside {
-    /// Attaches it, by the first process of each host, before any command starts. `sender` is the host that asks.
+    /// Attaches to the hosts, identified by their first processes, before any command starts. `sender` is the host that requests rates.
     fn attach(&self, processes: [u32; 2], sender: Side) -> Result<(), String>;
-    /// What it heard, once the run is over, in the order in which connections asked.
-    fn told(&self) -> Result<Vec<Asked>, String>;
+    /// Returns the requests observed, in the order in which the connections made them. Call after the run.
+    fn outcomes(&self) -> Result<Vec<Asked>, String>;
 }
 
-/// A connection that asked for a rate.
+/// A connection that requested a rate.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub(crate) struct Asked {
-    /// Address and port of the host that asked, and of the other.
+    /// Address and port of the requesting host and of its peer.
     pub(crate) local: String,
     pub(crate) remote: String,
-    /// What became of the request: approved, small, denied, unanswered, passed-by, forged, lost or lapsed.
+    /// The outcome of the request: approved, small, denied, unanswered, passed-by, forged, lost or lapsed.
     pub(crate) outcome: &'static str,
     pub(crate) requested_bps: u32,
     pub(crate) approved_bps: u32,
-    /// The window at the approved rate; none if nothing was approved.
+    /// The window that corresponds to the approved rate; `None` if no rate was approved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) window_packets: Option<u32>,
     pub(crate) rtt_ms: f64,
-    /// Packets of data that were sent by the end of the round trip at the approved rate, and those that were sent again.
+    /// Data packets, and retransmissions among them, sent by the end of the round trip at the approved rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) round_packets: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,7 +34,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// The connection in a line of words.
+    /// Describes the connection in one line.
     pub(crate) fn line(&self) -> String {
         let Self { local, remote, rtt_ms, .. } = self;
         let what = match self.outcome {
@@ -43,9 +43,7 @@ impl Asked {
                 let window = self.window_packets.unwrap_or(0);
                 let used = match (self.outcome, self.round_packets) {
                     ("small", _) => ", which the initial window holds".to_owned(),
-                    ("lapsed", _) => {
-                        ", which came to nothing: data came more than a round trip later".to_owned()
-                    }
+                    ("lapsed", _) => ", without effect: data arrived more than an RTT later".to_owned(),
                     (_, Some(packets)) => format!(", of which {packets} left in the round trip"),
                     (_, None) => String::new(),
                 };

@@ -1,52 +1,55 @@
-//! A run in words and as JSON.
+//! The results of an emulated run, as text and as JSON.
 
 use std::ffi::OsString;
 use std::io;
+use std::time::Duration;
 
+use firstflight::Span;
 use firstflight_emulate::linux::{Done, Ended, Ending};
 use firstflight_emulate::{A, B, DirectionReport, LatenessReport, Side};
+use firstflight_export::json;
 use firstflight_measure::VERSION;
-use firstflight_report::{human, json};
+use firstflight_report::human;
 use firstflight_scenario::Scenario;
 use firstflight_scenario::keys::key;
 use serde::Serialize;
 
 use super::beside::Asked;
 
-/// A run, and what was ordered.
-pub(super) struct Told<'a> {
+/// A run with its settings and results.
+pub(super) struct Reported<'a> {
     pub(super) scenario: &'a Scenario,
-    /// What was given of the path.
+    /// The keys of the path that were given on the command line.
     pub(super) given: &'a [(&'static str, String)],
     pub(super) sender: Side,
-    /// The congestion control that was made the sending host's default.
+    /// The congestion control that was set as the sending host's default.
     pub(super) congestion_control: Option<&'a str>,
-    /// The connections that asked for a rate, if Quick-Start was attached.
+    /// The connections that requested a rate; `None` if Quick-Start was not attached.
     pub(super) quick_start: Option<Vec<Asked>>,
     pub(super) commands: &'a [Vec<OsString>; 2],
     pub(super) done: &'a Done,
 }
 
-/// A run as JSON.
+/// The line of JSON for a run.
 #[derive(Serialize)]
 struct Line<'a> {
     version: &'a str,
-    /// Every key of the path, as the canonical text of a scenario has it.
+    /// Every key of the path, as in the canonical text of a scenario.
     path: serde_json::Map<String, serde_json::Value>,
     seed: u64,
     sender: &'a str,
-    /// The congestion control that was made the sending host's default.
+    /// The congestion control that was set as the sending host's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     congestion_control: Option<&'a str>,
-    /// The connections that asked for a rate, if Quick-Start was attached.
+    /// The connections that requested a rate; `None` if Quick-Start was not attached.
     #[serde(skip_serializing_if = "Option::is_none")]
     quick_start: Option<&'a [Asked]>,
-    /// Whether the run does not count: packets were too late, or were lost beside the path.
+    /// Whether the run is invalid because packets were too late, were lost outside the path, or waited too long for the relay.
     void: bool,
-    /// The time zero of the path, in nanoseconds since 1970, as the log has it.
+    /// The time of the path's clock zero, in nanoseconds since 1970. Times in the log count from it.
     began_unix_ns: u64,
     duration_s: f64,
-    /// What ended the run: command, duration, limit or interrupt.
+    /// The cause of the run's end: command, duration, limit or interrupt.
     ended_by: &'a str,
     /// Whether the relay had a real-time priority.
     real_time: bool,
@@ -55,6 +58,8 @@ struct Line<'a> {
     forward: &'a DirectionReport,
     reverse: &'a DirectionReport,
     lateness: &'a LatenessReport,
+    /// The time for which the path had nothing to send because packets waited for the relay.
+    behind_s: f64,
 }
 
 /// The command of a host, and how it ended.
@@ -64,14 +69,14 @@ struct HostLine {
     command: Vec<String>,
     exit_code: Option<i32>,
     signal: Option<i32>,
-    /// Whether it was asked to end.
+    /// Whether the program asked the command to terminate.
     terminated: bool,
-    /// Packets that were lost beside the path: the host's interface dropped them, because they were not relayed in time.
+    /// Packets lost outside the path: the host's interface dropped them because they were not relayed in time.
     unread: u64,
 }
 
-impl Told<'_> {
-    /// One line of JSON.
+impl Reported<'_> {
+    /// Returns the run as one line of JSON.
     pub(super) fn json(&self) -> io::Result<String> {
         let report = &self.done.report;
         json::line(&Line {
@@ -91,10 +96,11 @@ impl Told<'_> {
             forward: &report.forward,
             reverse: &report.reverse,
             lateness: &report.lateness,
+            behind_s: seconds(report.behind),
         })
     }
 
-    /// The keys of the path, whether or not they were given.
+    /// Returns the keys of the path, including those that were not given.
     fn settings(&self) -> impl Iterator<Item = (&'static str, String)> {
         let of_the_path =
             |name: &str| key(name).is_some_and(|key| key.real) && !["duration", "limit"].contains(&name);
@@ -102,7 +108,7 @@ impl Told<'_> {
     }
 
     fn seconds(&self) -> f64 {
-        std::time::Duration::from_nanos(self.done.report.duration.nanos()).as_secs_f64()
+        seconds(self.done.report.duration)
     }
 
     fn ended_by(&self) -> &'static str {
@@ -138,14 +144,14 @@ impl Told<'_> {
         }
     }
 
-    /// A table.
+    /// Returns the run as a table.
     pub(super) fn text(&self) -> String {
         let report = &self.done.report;
         let mut text = String::from("\n");
         let given: Vec<_> = self.given.iter().map(|(key, value)| format!("{key} {value}")).collect();
         let path = if given.is_empty() { "the built-in path".to_owned() } else { given.join(", ") };
         let (from, to) = (self.sender.name(), self.sender.other().name());
-        let mut line = |line: String| text.extend([human::printable(&line), "\n".to_owned()]);
+        let mut line = |line: String| text.extend([firstflight_trace::in_a_line(&line), "\n".to_owned()]);
         line(format!("Path: {path}; {from} to {to}; {}", human::seconds(self.seconds())));
         if let Some(name) = self.congestion_control {
             line(format!("Congestion control of {from}: {name}"));
@@ -176,7 +182,7 @@ impl Told<'_> {
         line(row("marked", &|way| human::count(way.marked)));
         line(row("peak queue, packets", &|way| human::count(u64::from(way.peak_queue_packets))));
         line(row("peak queue, bytes", &|way| human::count(way.peak_queue_bytes)));
-        line(row("least delay", &|way| millis(way.base_delay_ms)));
+        line(row("minimum delay", &|way| millis(way.base_delay_ms)));
         line(row("most delay", &|way| millis(way.peak_delay_ms)));
         if report.forward.cross_dropped > 0 {
             line(row("cross traffic dropped", &|way| human::count(way.cross_dropped)));
@@ -193,7 +199,7 @@ impl Told<'_> {
         if self.done.unread != [0, 0] {
             let [a, b] = self.done.unread;
             line(format!(
-                "VOID: lost beside the path, because they were not relayed in time: {a} packets of A, {b} of B"
+                "INVALID: lost outside the path, because they were not relayed in time: {a} packets of A, {b} of B"
             ));
         }
         let LatenessReport { packets, mean_us, p50_us, p99_us, max_us, .. } = &report.lateness;
@@ -201,8 +207,14 @@ impl Told<'_> {
             line(format!(
                 "Late in µs: mean {mean_us:.1}, median {p50_us:.1}, 99 % under {p99_us:.1}, at most {max_us:.1}{}{}",
                 if self.done.is_real_time { "" } else { "; without real-time priority" },
-                if report.is_void { ". VOID" } else { "" },
+                if report.is_late { ". INVALID" } else { "" },
             ));
+            if report.is_behind {
+                line(format!(
+                    "INVALID: packets waited for the relay for {:.3} s, and the path had nothing to send",
+                    seconds(report.behind)
+                ));
+            }
             let counts = report.lateness.histogram.iter();
             let counts: Vec<_> = counts.map(|(bound, count)| format!("<{bound}: {count}")).collect();
             line(format!("  {}", counts.join("  ")));
@@ -233,15 +245,20 @@ fn millis(ms: Option<f64>) -> String {
     ms.map_or_else(|| "-".to_owned(), |ms| format!("{ms:.3} ms"))
 }
 
-/// How to get to host B beside `--shell`; `process` is its first one.
+/// Returns the text that `--shell` prints: how to get a shell at host B. `process` is the first process of that host.
 pub(super) fn invitation(process: u32) -> String {
     let (a, b) = (A.v4, B.v4);
     let users = |process: &str| std::fs::read_link(format!("/proc/{process}/ns/user")).ok();
-    // A namespace of users is entered only if it is another one.
+    // The user namespace is entered only if it differs from the current one.
     let user =
         if users("self") == users(&process.to_string()) { "" } else { " --user --preserve-credentials" };
     format!(
         "This shell is host A, {a}. For a shell at host B, {b}, say in another terminal:\n  \
          nsenter --target {process}{user} --net --pid --mount sh\nThe path ends with this shell.\n"
     )
+}
+
+/// Returns a span in seconds.
+pub(super) fn seconds(span: Span) -> f64 {
+    Duration::from_nanos(span.nanos()).as_secs_f64()
 }

@@ -1,20 +1,21 @@
-//! Runs what was ordered, and says what it came to.
+//! Runs the requested commands over the path, and reports the result.
 
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
 
 use firstflight_emulate::linux::{Done, Ended, Ending, Job, LISTENS, RunError, Timing, run as run_job};
-use firstflight_emulate::{Path, Side, VOID};
-use firstflight_report::WholeFile;
+use firstflight_emulate::{MAX_LATENESS, Path, Side};
+use firstflight_export::WholeFile;
 
-use super::results::{self, Told};
-use super::{Beside, Order, impossible};
-use crate::args::{Emulate, Sender};
+use super::beside::Beside;
+use super::order::{Emulate, Order, Sender, impossible};
+use super::results::{self, Reported, seconds};
 use crate::failure::Failure;
 use crate::inspect;
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::partial::Partial;
 
 pub(super) fn run(options: &Emulate, order: Order<'_>, arguments: &[String]) -> Result<(), Failure> {
     let Order { scenario, given, commands, duration, limit, congestion_control, beside } = order;
@@ -23,7 +24,7 @@ pub(super) fn run(options: &Emulate, order: Order<'_>, arguments: &[String]) -> 
         Sender::B => Side::B,
     };
     let path = Path::new(&scenario, sender).map_err(|error| impossible(&error, arguments))?;
-    // Whatever breaks the run off leaves the file, or the device, of that name as it was.
+    // If the run is aborted, an existing file or device at that path is unchanged.
     let log = options.log.as_deref().map(WholeFile::create).transpose().map_err(Failure::usage)?;
     let stdout = options.json.then(|| io::stderr().as_fd().try_clone_to_owned()).transpose();
     let interrupt = Interrupt::listen();
@@ -41,12 +42,12 @@ pub(super) fn run(options: &Emulate, order: Order<'_>, arguments: &[String]) -> 
             (None, None) => Timing::Unlimited,
         },
         log: log.as_ref().map(WholeFile::file).transpose().map_err(Failure::write)?,
-        is_taped: false,
+        is_logged: false,
         stdout: stdout.map_err(Failure::usage)?,
         interrupted: &|| !options.shell && interrupt.happened(),
         ready: &|processes| {
             if options.shell {
-                output::say(&results::invitation(processes[Side::B as usize]));
+                output::say_lines(&results::invitation(processes[Side::B as usize]));
             }
             beside.map_or(Ok(()), |beside| beside.attach(processes, sender))
         },
@@ -55,24 +56,24 @@ pub(super) fn run(options: &Emulate, order: Order<'_>, arguments: &[String]) -> 
         RunError::Refused(_) | RunError::Command { .. } => Failure::usage(error),
         RunError::System { .. } => Failure::write(error),
     })?;
-    // A terminal interrupts the commands too, and their end may be seen before the signal's handler has run.
+    // A terminal also interrupts the commands, which may end before the signal's handler has run.
     if !options.shell && interrupt.happened() {
         done.ending = Ending::Interrupted;
     }
     let congestion_control = congestion_control.as_deref();
-    let told = Told {
+    let reported = Reported {
         scenario: &scenario,
         given: &given,
         sender,
         congestion_control,
-        quick_start: beside.map(Beside::told).transpose().map_err(Failure::usage)?,
+        quick_start: beside.map(Beside::outcomes).transpose().map_err(Failure::usage)?,
         commands: &commands,
         done: &done,
     };
     if options.json {
-        output::print(&told.json().map_err(Failure::write)?)?;
+        output::print(&reported.json().map_err(Failure::write)?)?;
     } else {
-        output::print_words(&told.text())?;
+        output::print_words(&reported.text())?;
     }
     if let (Some(path), Some(log)) = (&options.log, log) {
         let missed = match &done.log {
@@ -86,16 +87,22 @@ pub(super) fn run(options: &Emulate, order: Order<'_>, arguments: &[String]) -> 
             return Err(Failure::write(message));
         }
         output::say_written(path);
-        if let Some(report) = &options.report {
-            inspect::page(path, report, arguments)?;
+        match &options.report {
+            Some(_) if done.ending == Ending::Interrupted => {}
+            Some(report) => inspect::page(path, report, arguments)?,
+            None => {}
         }
+    }
+    if done.ending == Ending::Interrupted {
+        let not_written = options.report.iter().map(|_| "--report").collect();
+        return Err(Partial::new("the result is of what was run", not_written).failure());
     }
     verdict(&done, options.shell)
 }
 
-/// The commands, with `name` as the default congestion control of the sender's namespace before its command starts. What the
-/// command leaves behind in closed sockets may not arrive any more when the path ends, and would keep socket, namespace and
-/// congestion control for minutes: after the command such sockets give up at their next timeout.
+/// Returns the commands, with `name` set as the default congestion control in the sender's namespace before its command starts. Data left
+/// in the command's closed sockets may not be delivered after the path ends, and would keep the socket, the namespace and the congestion
+/// control for minutes. When the command has ended, these sockets are therefore set to give up at their next timeout.
 fn with_default(name: &str, sender: Side, commands: &[Vec<OsString>; 2]) -> [Vec<OsString>; 2] {
     const SET: &str = "printf %s \"$0\" >/proc/sys/net/ipv4/tcp_congestion_control || exit
         \"$@\"
@@ -109,11 +116,8 @@ fn with_default(name: &str, sender: Side, commands: &[Vec<OsString>; 2]) -> [Vec
     commands
 }
 
-/// Whether the run counts, and its commands did what they were to do.
+/// Returns a failure if the run is invalid or if a command failed.
 fn verdict(done: &Done, is_shell: bool) -> Result<(), Failure> {
-    if done.ending == Ending::Interrupted {
-        return Err(Failure::interrupted("interrupted; the result is of what was run"));
-    }
     if done.ending == Ending::Limit {
         return Err(Failure::check("the command at host A did not end within the limit"));
     }
@@ -134,13 +138,19 @@ fn verdict(done: &Done, is_shell: bool) -> Result<(), Failure> {
         }
     }
     if done.unread != [0, 0] {
-        let message = "the run is void: packets were lost beside the path, because they came faster than they were relayed";
+        let message = "the run is invalid: packets were lost outside the path, because they arrived faster than they were relayed";
         return Err(Failure::check(message));
     }
-    if done.report.is_void {
+    if done.report.is_behind {
         return Err(Failure::check(format!(
-            "the run is void: one packet in a hundred was delivered more than {} ms late",
-            VOID.nanos() / 1_000_000
+            "the run is invalid: packets waited for the relay for {:.1} % of the time, and the path had nothing to send",
+            100.0 * seconds(done.report.behind) / seconds(done.report.duration)
+        )));
+    }
+    if done.report.is_late {
+        return Err(Failure::check(format!(
+            "the run is invalid: one packet in a hundred was delivered more than {} ms late",
+            MAX_LATENESS.nanos() / 1_000_000
         )));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! `--as-race`: the command that races schemes over the path that a capture saw, with the evidence of each value.
+//! `--as-race`: prints the command that races schemes over the path seen in a capture, with the evidence for each value.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use firstflight_inspect::{Found, PathSeen, Pause, Waited};
 use firstflight_report::human;
 use firstflight_scenario::quantity::{in_a_line, show_bytes, show_rate, show_span};
 
-/// Options and the comments that say why.
+/// The options of the command, with the comments that justify them.
 #[derive(Default)]
 struct Asked {
     comments: String,
@@ -15,87 +15,96 @@ struct Asked {
 }
 
 impl Asked {
-    /// An option, and its evidence.
+    /// Sets an option. `why` is the evidence for its value.
     fn set(&mut self, option: &str, value: &str, why: &str) {
         let space = if value.is_empty() { "" } else { " " };
         let _ = writeln!(self.comments, "# {option}{space}{value}: {why}");
         let _ = write!(self.options, " {option}{space}{value}");
     }
 
-    /// An option that is left to its default, and why.
+    /// Leaves an option at its default. `why` is the reason.
     fn leave(&mut self, option: &str, why: &str) {
         let _ = writeln!(self.comments, "# {option} is left to its default: {why}");
     }
 }
 
-/// The bottleneck of a race that is told no rate, bit/s.
+/// The default rate of a race's bottleneck, in bit/s.
 const DEFAULT_RATE: f64 = 100e6;
 
-/// How much faster than the bottleneck the access links and the way back of a race are, if it is told nothing of them.
+/// The default ratio of the rate of a race's access links and return path to the rate of the bottleneck.
 const ACCESS: f64 = 10.0;
 
-/// The rate that a race over the path has, and how long packets take at it.
+/// The rate of a race over the path, from which the times of packets follow.
+#[derive(Clone, Copy)]
 struct Pace {
-    /// Bits a second of the simulator's packets.
+    /// The rate in bits per second, of the simulator's packets.
     rate: f64,
-    /// IP and TCP headers with the options that every segment has, bytes.
+    /// The bytes of the IP and TCP headers, with the options that every segment has.
     headers: f64,
-    /// Payload of a full segment, bytes.
+    /// The payload bytes of a full segment.
     mss: f64,
+    /// Whether the bottleneck is at the sender, before the point of the capture.
+    is_at_sender: bool,
 }
 
 impl Pace {
     fn new(found: &Found) -> Self {
         let headers = if found.timestamps == Some(true) { 52.0 } else { 40.0 };
-        Self { rate: DEFAULT_RATE, headers, mss: real(found.mss_bytes.unwrap_or(1460).max(1)) }
+        Self {
+            rate: DEFAULT_RATE,
+            headers,
+            mss: real(found.mss_bytes.unwrap_or(1460).max(1)),
+            is_at_sender: false,
+        }
     }
 
-    /// IP bytes of a full packet.
+    /// Returns the IP bytes of a full packet.
     fn packet(&self) -> f64 {
         self.mss + self.headers
     }
 
-    /// From the sender through the access link and the bottleneck, s.
+    /// Returns the seconds that a packet takes from the sender through the access link and the bottleneck.
     fn there(&self, payload: f64) -> f64 {
         (payload + self.headers) * 8.0 / self.rate * (1.0 + 1.0 / ACCESS)
     }
 
-    /// An acknowledgement's way back, s.
+    /// Returns the seconds that an acknowledgement takes on the return path.
     fn back(&self) -> f64 {
         self.headers * 8.0 / self.rate / ACCESS
     }
 
-    /// A handshake, s: its packets have the options of an MSS and a scale besides, and without timestamps those of selective
-    /// acknowledgements.
+    /// Returns the seconds that the packets of a handshake take. These packets also have the options for MSS and window scale and, without
+    /// timestamps, the option for selective acknowledgements.
     fn handshake(&self) -> f64 {
         let more = if self.headers > 40.0 { 8.0 } else { 12.0 };
         self.there(more) + self.back() + more * 8.0 / self.rate / ACCESS
     }
 }
 
-/// What the queue hangs on.
+/// The path's properties on which the queue depends.
 struct Path {
-    /// Bits a second of the simulator's packets.
+    /// The rate in bits per second, of the simulator's packets.
     rate: f64,
-    /// Bits of a full packet.
+    /// The bits of a full packet.
     packet: f64,
-    /// Base round trip, s.
+    /// The base RTT in seconds.
     rtt: f64,
-    /// The round trip of a full packet that does not wait, s.
+    /// The RTT in seconds of a full packet that does not wait.
     empty: f64,
-    /// How much of a full packet is payload.
+    /// The share of payload in a full packet.
     payload: f64,
 }
 
 impl Path {
-    /// How long a packet waited at the bottleneck, s: of those that left with it some waited before the access link.
+    /// Returns the seconds that a packet waited at the bottleneck. The time that it waited before the access link, behind packets sent
+    /// together with it, is not included.
     fn wait(&self, waited: Waited) -> f64 {
         let ahead = real(waited.ahead_bytes) * 8.0 / self.payload;
         waited.rtt_s - self.empty - ahead / self.rate / ACCESS
     }
 }
 
-/// The command for one sender, below comments; `program` is its name.
+/// Returns the command for one sender, below comments with the evidence. `program` is the name of this program.
 pub(super) fn command(label: &str, found: &Found, seen: &PathSeen, program: &str) -> String {
     let mut asked = Asked::default();
     let mut pace = Pace::new(found);
@@ -111,24 +120,27 @@ pub(super) fn command(label: &str, found: &Found, seen: &PathSeen, program: &str
         let (packet, payload) = (pace.packet() * 8.0, pace.mss / pace.packet());
         queue(&mut asked, found, seen, &Path { rate: pace.rate, packet, rtt, empty, payload });
     }
+    stack(&mut asked, seen);
     acknowledgements(&mut asked, seen);
     ends(&mut asked, found);
     data(&mut asked, found, seen, &Idle { pace, rtt: rtt.unwrap_or(0.0) });
     format!("# {}\n{}{program} race{}\n", in_a_line(label), asked.comments, asked.options)
 }
 
-/// The rate of the bottleneck, or why it is not told.
+/// Sets the rate of the bottleneck, or returns why it is unknown.
 fn rate(asked: &mut Asked, found: &Found, seen: &PathSeen, pace: &mut Pace) -> Result<(), &'static str> {
     let (payload, why) = match (seen.rate_bps, found.later_rate_bps) {
         (Some(held), _) => {
             let shown = human::rate(held);
             (
                 held,
-                format!("of all 20 segments in a row a tenth was acknowledged at {shown} of payload or more"),
+                format!(
+                    "of all runs of 20 consecutive segments a tenth was acknowledged at {shown} of payload or more"
+                ),
             )
         }
         (None, Some(later)) => (later, format!("the later rate, {} of payload", human::rate(later))),
-        (None, None) => return Err("too little was delivered to tell a rate"),
+        (None, None) => return Err("too little was delivered to measure a rate"),
     };
     let packet = pace.packet();
     let rate = payload * packet / pace.mss;
@@ -139,16 +151,22 @@ fn rate(asked: &mut Asked, found: &Found, seen: &PathSeen, pace: &mut Pace) -> R
         }
         _ => "; no queue was seen, so the path may be faster",
     };
-    if !doubt.is_empty() && is_bounded_by_application(found) {
-        return Err("no queue was seen, and the application set the rate that was");
-    }
-    // A sender that paces shows the path's rate by what waits for it or is lost, not by how its packets are apart.
+    // The path's rate cannot be seen from the spacing of a paced sender's packets, only from packets that queue or are lost.
     let is_paced = found.pacing.is_some_and(|pacing| pacing != "ack-clocked");
     let has_waited =
         matches!((seen.most, found.min_rtt_s), (Some(most), Some(least)) if most.rtt_s > least * 1.125);
-    if is_paced && (!doubt.is_empty() || !has_waited && found.retransmitted_segments == Some(0)) {
+    let is_free = !doubt.is_empty() || !has_waited && found.retransmitted_segments == Some(0);
+    // A shaper at the sender delays packets before the capture. All packets are then sent at the shaper's rate, from the first one on.
+    pace.is_at_sender = is_free && is_paced && seen.is_shaped;
+    let doubt = if pace.is_at_sender {
+        ", and packets left at that rate from the first on: the sender's own link or a shaper there is the bottleneck"
+    } else if !doubt.is_empty() && is_bounded_by_application(found) {
+        return Err("no queue was seen, and the application set the rate that was");
+    } else if is_free && is_paced {
         return Err("the sender paced packets, and next to no queue was seen: the path may be any faster");
-    }
+    } else {
+        doubt
+    };
     let shown = rounded(rate, 4).max(1);
     let why = format!("{why}, in IP packets of {packet:.0} bytes{doubt}");
     asked.set("--rate", &show_rate(Rate::from_bps(shown)), &why);
@@ -156,23 +174,25 @@ fn rate(asked: &mut Asked, found: &Found, seen: &PathSeen, pace: &mut Pace) -> R
     Ok(())
 }
 
-/// Whether the application bounded half of the rounds or more: the rate of its data is then none of the path.
+/// Checks whether the application limited half of the rounds or more. The rate of the data is then not the path's rate.
 fn is_bounded_by_application(found: &Found) -> bool {
     let bounded = found.rounds.iter().filter(|round| round.limit == Some("application")).count();
     found.exit_cause == Some("application") || bounded > 0 && 2 * bounded >= found.rounds.len()
 }
 
-/// The base round trip: the least that was seen, of the handshake or of full segments, less the time that a race's own packets take
-/// at its links.
+/// Sets the base RTT: the minimum RTT of the handshake or of full segments, minus the time that a race's own packets take at its links.
+/// Returns it in seconds, or `None` if it is unknown.
 fn round_trip(asked: &mut Asked, found: &Found, seen: &PathSeen, pace: &Pace) -> Option<f64> {
+    // With a shaper at the sender, the queueing and transmission times there are before the capture.
+    let pace = &if pace.is_at_sender { Pace { rate: pace.rate * ACCESS, ..*pace } } else { *pace };
     let own = pace.there(pace.mss) + pace.back();
-    let of_data = "the least round trip of full segments, less the time that one takes at the links";
+    let of_data = "the minimum RTT of full segments, less the time that one takes at the links";
     let data = seen.full_rtt_s.map(|least| (least - own, of_data));
     let of_the_handshake =
         "the round trip of the handshake, less the time that its packets take at the links";
     let handshake = found.handshake_rtt_s.map(|rtt| (rtt - pace.handshake(), of_the_handshake));
     let other =
-        found.min_rtt_s.map(|least| (least - pace.there(0.0) - pace.back(), "the least round trip of data"));
+        found.min_rtt_s.map(|least| (least - pace.there(0.0) - pace.back(), "the minimum RTT of data"));
     let least = [data, handshake].into_iter().flatten().filter(|(rtt, _)| *rtt > 0.0);
     let least = least.min_by(|a, b| a.0.total_cmp(&b.0)).or(other.filter(|(rtt, _)| *rtt > 0.0));
     let Some((rtt, why)) = least else {
@@ -184,6 +204,9 @@ fn round_trip(asked: &mut Asked, found: &Found, seen: &PathSeen, pace: &Pace) ->
     Some(real(nanos) / 1e9)
 }
 
+/// Rate and times are rounded, so a wait may exceed a whole number of packets by this part of a packet.
+const ROUNDING: f64 = 0.02;
+
 fn queue(asked: &mut Asked, found: &Found, seen: &PathSeen, path: &Path) {
     if found.vantage != Some("sender") {
         return asked.leave("--queue", "away from the sender the wait in a queue is not to be seen");
@@ -193,17 +216,23 @@ fn queue(asked: &mut Asked, found: &Found, seen: &PathSeen, path: &Path) {
     };
     let [usual, high] = seen.at_loss.unwrap_or_default().map(|waited| path.wait(waited));
     let wait = path.wait(most).max(high).max(0.0);
-    // The one in transmission counts, of which a part is over when a packet comes.
-    let packets = whole((wait * path.rate / path.packet - 0.02).ceil()) + 1;
-    let waited = format!("packets waited up to {}, {packets} packets at this rate", human::seconds(wait));
     let has_lost = found.retransmitted_segments.is_some_and(|again| again > found.spurious_segments);
-    let was_full = usual >= 0.75 * wait && packets > 2;
-    if has_lost && was_full {
+    // The packet in transmission is counted, although part of it has been sent when another packet arrives.
+    let packets = |wait: f64| whole((wait * path.rate / path.packet - ROUNDING).ceil()) + 1;
+    let was_full = usual >= 0.75 * wait && packets(wait) > 2;
+    let is_full = has_lost && was_full;
+    // In a full queue, the last packets before a loss waited for the whole queue. If a packet waited longer, it was at the hosts.
+    let wait = if is_full { high } else { wait };
+    let packets = packets(wait);
+    let waited = format!("packets waited up to {}, {packets} packets at this rate", human::seconds(wait));
+    if is_full {
         let why = format!("{waited}, and were lost then");
         return asked.set("--queue", &format!("{packets}p"), &why);
     }
     let why = match (has_lost, found.exit_cause) {
-        (_, Some("mark")) => format!("{waited}, and were marked: which queue marks so is not told"),
+        (_, Some("mark")) => {
+            format!("{waited}, and were marked: the capture does not show which queue marks so")
+        }
         (true, _) => format!(
             "{waited}, and what was lost was lost sooner: that is not this queue's, and --loss may be it"
         ),
@@ -215,14 +244,23 @@ fn queue(asked: &mut Asked, found: &Found, seen: &PathSeen, path: &Path) {
     asked.set("--queue", &format!("{}p", 2 * packets), &format!("a guess, twice what was seen: {why}"));
 }
 
+/// Sets the sender's stack, if the connection shows a difference between the RFCs and Linux.
+fn stack(asked: &mut Asked, seen: &PathSeen) {
+    if seen.is_linux {
+        asked.set("--stack", "linux", "the options of the sender's SYN are those of Linux, in its order");
+    } else {
+        asked.leave("--stack", "the sender's SYN has not the options of Linux in its order");
+    }
+}
+
 fn acknowledgements(asked: &mut Asked, seen: &PathSeen) {
     let [one, two, more] = seen.later_acks;
     let later = one + two + more;
     if later < 8 {
         return asked.leave("--ack", "too few acknowledgements without losses were seen");
     }
-    let told = format!(
-        "{} of the first {} ACKs told of one segment alone; of {later} later ones {one} of one, {two} of two, {more} of more",
+    let overview = format!(
+        "{} of the first {} ACKs acknowledged one segment alone; of {later} later ones {one} of one, {two} of two, {more} of more",
         seen.quick_acks, seen.first_acks
     );
     let policy = if 2 * one > later {
@@ -233,10 +271,10 @@ fn acknowledgements(asked: &mut Asked, seen: &PathSeen) {
         "delayed"
     };
     let nearest = if 2 * more > later { "; the nearest there is" } else { "" };
-    asked.set("--ack", policy, &format!("{told}{nearest}"));
+    asked.set("--ack", policy, &format!("{overview}{nearest}"));
 }
 
-/// What the two ends agreed on, and their windows.
+/// Sets the options that the two ends agreed on, and the windows of the ends.
 fn ends(asked: &mut Asked, found: &Found) {
     match (found.initial_window_segments, found.initial_window_limit) {
         (Some(segments), Some("window")) => {
@@ -267,19 +305,32 @@ fn ends(asked: &mut Asked, found: &Found) {
         None => asked.leave("--timestamps", reason(found, "timestamps")),
     }
     if found.ecn == Some(true) {
-        asked.leave("--ecn", "both ends agreed on ECN, but a queue that marks is not told");
+        asked.leave("--ecn", "both ends agreed on ECN, but the capture does not show a queue that marks");
     }
-    // The window of a SYN is not scaled, so that it may bound the first round alone.
-    let full = found.rounds.iter().skip(1).filter(|round| round.limit == Some("receiver-window"));
-    if let Some(window) = full.map(|round| round.flight_peak_bytes).max() {
-        let why = "the most in flight in rounds that the receiver's window bounded";
-        asked.set("--rwnd", &show_bytes(Bytes::new(window)), why);
-    } else {
-        asked.leave("--rwnd", "it bounded no round that was seen");
-    }
+    receiver_window(asked, found);
 }
 
-/// How much was sent, and when.
+/// Sets the receiver's window. A window that grew during the connection is left out, because it does not limit another transfer.
+fn receiver_window(asked: &mut Asked, found: &Found) {
+    // The window in a SYN is not scaled, so it may limit the first round but no later one.
+    let later = found.rounds.iter().skip(1);
+    let full = later.clone().filter(|round| round.limit == Some("receiver-window"));
+    let peaks: Vec<u64> = full.map(|round| round.flight_peak_bytes).collect();
+    let Some((least, most)) = peaks.iter().min().zip(peaks.iter().max()) else {
+        return asked.leave("--rwnd", "it bounded no round that was seen");
+    };
+    let highest = later.map(|round| round.flight_peak_bytes).max().unwrap_or(0);
+    if highest > *most || 8 * least < 7 * most {
+        let why = format!(
+            "it bounded rounds with {least} to {most} bytes in flight, and grew: up to {highest} bytes were in flight"
+        );
+        return asked.leave("--rwnd", &why);
+    }
+    let why = "the maximum flight of rounds that the receiver's window bounded";
+    asked.set("--rwnd", &show_bytes(Bytes::new(*most)), why);
+}
+
+/// Sets how much data was sent, and when.
 fn data(asked: &mut Asked, found: &Found, seen: &PathSeen, idle: &Idle) {
     let bytes = |bytes: u64| show_bytes(Bytes::new(bytes));
     let starved = found.rounds.iter().filter(|round| round.limit == Some("application")).count();
@@ -296,7 +347,7 @@ fn data(asked: &mut Asked, found: &Found, seen: &PathSeen, idle: &Idle) {
         *last += size.saturating_sub(found.bytes_acked.saturating_sub(found.syn_data_bytes));
     }
     periods.retain(|bytes| *bytes > 0);
-    // Beyond those that are kept one period holds the rest of them.
+    // If there are more idle times than the capture's records keep, the last period has the rest of the data.
     let count = found.idle_restarts_total + 1;
     if count > periods.len() as u64 && seen.pauses.len() + 1 == periods.len() {
         periods.pop();
@@ -307,7 +358,7 @@ fn data(asked: &mut Asked, found: &Found, seen: &PathSeen, idle: &Idle) {
     let mut pauses: Vec<f64> = seen.pauses.iter().map(|pause| idle.of(pause)).collect();
     pauses.sort_by(f64::total_cmp);
     if periods.len() < 2 || most == 0 {
-        asked.set("--size", &bytes(size), "payload, what was sent again left out");
+        asked.set("--size", &bytes(size), "payload without retransmissions");
     } else if is_known
         && 4 * most <= 5 * least
         && let Some(idle) = pauses.get(pauses.len() / 2)
@@ -330,15 +381,17 @@ fn data(asked: &mut Asked, found: &Found, seen: &PathSeen, idle: &Idle) {
     if starved > 0 {
         asked.leave(
             "--app",
-            &format!("the application bounded {starved} rounds, but what it wrote when is not told"),
+            &format!(
+                "the application bounded {starved} rounds, but the capture does not show what it wrote when"
+            ),
         );
     }
 }
 
-/// How long a sender was idle, as a race counts it: from the arrival of the last byte at the receiver to new data.
+/// The values for a sender's idle times as a race counts them: from the arrival of the last byte at the receiver to the next new data.
 struct Idle {
     pace: Pace,
-    /// Base round trip, s.
+    /// The base RTT in seconds.
     rtt: f64,
 }
 
@@ -346,10 +399,10 @@ impl Idle {
     fn of(&self, pause: &Pause) -> f64 {
         let Self { pace, rtt } = self;
         let back = rtt / 2.0 + pace.back();
-        // The last byte arrived no later than its acknowledgement left.
+        // The last byte arrived before its acknowledgement was sent.
         let since_acknowledged = pause.acked_s + back;
-        // That may have waited for more data. Without the wait the byte came as soon as its packet took, or behind those that were
-        // acknowledged before it.
+        // That acknowledgement may have been delayed in expectation of more data. Without a delay, the byte arrived after its packet's own
+        // time on the path, or after the data acknowledged before it.
         let since_sent = pause.sent_s - rtt / 2.0 - pace.there(real(pause.sent_bytes.min(whole(pace.mss))));
         let since_before = pause.before.map_or(f64::INFINITY, |(since, open)| {
             let packets = (real(open) / pace.mss).ceil();
@@ -360,10 +413,10 @@ impl Idle {
 }
 
 fn reason<'a>(found: &'a Found, field: &str) -> &'a str {
-    found.undefined.get(field).map_or("it is not told", String::as_str)
+    found.undefined.get(field).map_or("it is unknown", String::as_str)
 }
 
-/// With so many significant digits.
+/// Rounds a value to this many significant digits.
 fn rounded(value: f64, digits: u32) -> u64 {
     let digits = value.max(1.0).log10().floor() + 1.0 - f64::from(digits);
     let grain = 10_f64.powf(digits.max(0.0));
@@ -382,4 +435,34 @@ fn whole(value: f64) -> u64 {
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 fn real(count: u64) -> f64 {
     count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use firstflight_inspect::FoundRound;
+
+    /// Returns the value of `--rwnd`. Each round has its maximum flight in bytes, and whether the receiver's window limited it.
+    fn window(rounds: &[(u64, bool)]) -> String {
+        let round = |&(flight_peak_bytes, is_bounded): &(u64, bool)| FoundRound {
+            flight_peak_bytes,
+            limit: is_bounded.then_some("receiver-window"),
+            ..FoundRound::default()
+        };
+        let rounds = rounds.iter().map(round).collect();
+        let mut asked = Asked::default();
+        receiver_window(&mut asked, &Found { rounds, ..Found::default() });
+        asked.options
+    }
+
+    #[test]
+    fn a_window_that_grew_is_no_bound_of_another_transfer() {
+        assert_eq!(
+            window(&[(14_000, true), (28_000, false), (64_000, true), (63_000, true)]),
+            " --rwnd 64kB"
+        );
+        assert_eq!(window(&[(14_000, true), (64_000, true), (128_000, true), (128_000, true)]), "");
+        assert_eq!(window(&[(14_000, false), (64_000, true), (90_000, false)]), "");
+        assert_eq!(window(&[(64_000, true), (20_000, false)]), "", "the window of a SYN is not scaled");
+    }
 }

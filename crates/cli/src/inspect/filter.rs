@@ -1,18 +1,20 @@
-//! `--filter`: which senders are told of.
+//! `--filter`: selects the senders that are reported.
 
 use std::net::{IpAddr, SocketAddr};
 
-use firstflight_inspect::{Cause, Found, TUNNEL_KINDS};
-use firstflight_report::columns::{Column, Kind};
-use firstflight_report::inspected::rows;
-use firstflight_report::record::Record;
-use firstflight_scenario::quantity::{self, QuantityError};
+use firstflight_capture::TUNNEL_KINDS;
+use firstflight_export::columns::{Column, Kind};
+use firstflight_export::record::Record;
+use firstflight_export::rows;
+use firstflight_inspect::{Cause, Found};
+use firstflight_scenario::condition::{Comparison, Parts, SIGNS, Sign, Unit, parts};
+use firstflight_scenario::quantity;
 use firstflight_scenario::suggest::closest;
 use serde_json::Value;
 
 use crate::failure::Failure;
 
-/// The words of fields that have few.
+/// Fields whose values are a few words, each with these words.
 const WORDS: [(&str, &[&str]); 8] = [
     ("role", &["client", "server"]),
     ("vantage", &["sender", "receiver", "between"]),
@@ -24,7 +26,7 @@ const WORDS: [(&str, &[&str]); 8] = [
     ("pacing", &["ack-clocked", "paced", "mixed"]),
 ];
 
-/// Why start-up may have ended, beside `none`.
+/// The causes of the end of start-up. `none` is not among them.
 const CAUSES: [Cause; 7] = [
     Cause::Loss,
     Cause::Timeout,
@@ -35,35 +37,13 @@ const CAUSES: [Cause; 7] = [
     Cause::Application,
 ];
 
-/// Names beside the fields.
+/// Names that a filter may use in addition to the fields.
 const ENDS: [&str; 2] = ["host", "port"];
 
-/// The word for a number that is not there.
+/// The word for a number without a value.
 const UNDEFINED: &str = "undefined";
 
-/// A comparison.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Operator {
-    Equal,
-    Unequal,
-    Less,
-    AtMost,
-    Greater,
-    AtLeast,
-}
-
-/// Longer ones before those that they begin with.
-const OPERATORS: [(&str, Operator); 7] = [
-    ("!=", Operator::Unequal),
-    ("<=", Operator::AtMost),
-    (">=", Operator::AtLeast),
-    ("==", Operator::Equal),
-    ("=", Operator::Equal),
-    ("<", Operator::Less),
-    (">", Operator::Greater),
-];
-
-/// Addresses that begin alike, and a port if one was given.
+/// Addresses with a common prefix, and optionally a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Ends {
     address: IpAddr,
@@ -73,11 +53,9 @@ struct Ends {
 
 #[derive(Clone, PartialEq, Debug)]
 enum Wanted {
-    /// `host`: either end.
-    Host(Ends),
-    /// `from` or `to`.
-    End(&'static str, Ends),
-    /// `port`: of either end.
+    /// `host`, `from` or `to`: the addresses of one of these ends, by their indices.
+    Ends(&'static [usize], Ends),
+    /// `port`: the port of either end.
     Port(u16),
     Number(&'static str, f64),
     Word(&'static str, String),
@@ -88,23 +66,19 @@ enum Wanted {
 /// One condition on a sender.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Filter {
-    operator: Operator,
+    comparison: Comparison,
     wanted: Wanted,
 }
 
 impl Filter {
-    /// Reads `NAME OPERATOR VALUE`.
+    /// Reads a condition of the form `NAME OPERATOR VALUE`.
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
         let shown = quantity::in_a_line(text);
         let refuse = |why: String| Failure::usage(format!("--filter `{shown}`: {why}"));
-        let at = text.find(['=', '!', '<', '>']);
-        let found = at.and_then(|at| {
-            let (sign, operator) = OPERATORS.iter().find(|(sign, _)| text[at..].starts_with(sign))?;
-            Some((text[..at].trim(), *operator, text[at + sign.len()..].trim()))
-        });
-        let Some((name, operator, value)) =
-            found.filter(|(name, _, value)| !name.is_empty() && !value.is_empty())
-        else {
+        let is_condition = |parts: &Parts<'_>| {
+            !parts.name.is_empty() && !parts.name.contains('!') && !parts.value.is_empty()
+        };
+        let Some(Parts { name, comparison, value, rest }) = parts(text, &signs()).filter(is_condition) else {
             return Err(refuse(
                 "a filter is a field, one of = != < <= > >=, and a value, as in `bytes_sent>1000000`, \
                  `exit_cause=loss`, `host=10.0.0.0/8`"
@@ -112,46 +86,44 @@ impl Filter {
             ));
         };
         if value.starts_with(['=', '!', '<', '>', '~']) {
-            return Err(refuse(meant_sign(&text[at.unwrap_or(0)..])));
+            return Err(refuse(meant_sign(rest)));
         }
         let wanted = wanted(name, value).map_err(refuse)?;
         let has_order = matches!(wanted, Wanted::Number(..) | Wanted::Port(_));
-        if !has_order && !matches!(operator, Operator::Equal | Operator::Unequal) {
+        if !has_order && comparison.needs_order() {
             return Err(refuse(format!("`{name}` is compared by = and != only")));
         }
-        Ok(Self { operator, wanted })
+        Ok(Self { comparison, wanted })
     }
 
-    /// Whether the sender's row is needed.
+    /// Returns whether the condition needs the sender's row.
     pub(crate) fn reads_fields(&self) -> bool {
         matches!(self.wanted, Wanted::Number(..) | Wanted::Word(..) | Wanted::Undefined(_))
     }
 
-    /// Whether the sender is one of those wanted. A number that is undefined is neither equal nor unequal to any.
+    /// Checks whether a sender meets the condition. An undefined number is neither equal nor unequal to any number.
     pub(crate) fn takes(&self, found: &Found, row: &Record) -> bool {
-        let is = |equal: bool| equal == (self.operator == Operator::Equal);
+        let is = |equal| self.comparison.holds_if(equal);
+        let holds = |found, wanted| self.comparison.holds(found, wanted, 0.0);
         let ends = [&found.from, &found.to].map(|end| end.parse::<SocketAddr>().ok());
         match &self.wanted {
-            Wanted::Host(host) => is(ends.into_iter().flatten().any(|end| host.has(end))),
-            Wanted::End(field, wanted) => {
-                let end = if *field == "from" { ends[0] } else { ends[1] };
-                is(end.is_some_and(|end| wanted.has(end)))
+            Wanted::Ends(of, wanted) => {
+                is(of.iter().filter_map(|end| *ends.get(*end)?).any(|end| wanted.has(end)))
             }
             Wanted::Port(port) => {
                 let mut ports = ends.into_iter().flatten().map(|end| f64::from(end.port()));
-                match self.operator {
-                    // No end has it.
-                    Operator::Unequal => ports.all(|found| self.operator.holds(found, f64::from(*port))),
-                    _ => ports.any(|found| self.operator.holds(found, f64::from(*port))),
+                match self.comparison {
+                    // The condition holds if neither end has the port.
+                    Comparison::Unequal => ports.all(|found| holds(found, f64::from(*port))),
+                    _ => ports.any(|found| holds(found, f64::from(*port))),
                 }
             }
-            Wanted::Number(field, wanted) => row
-                .get(*field)
-                .and_then(Value::as_f64)
-                .is_some_and(|found| self.operator.holds(found, *wanted)),
+            Wanted::Number(field, wanted) => {
+                row.get(*field).and_then(Value::as_f64).is_some_and(|found| holds(found, *wanted))
+            }
             Wanted::Word(field, wanted) => match row.get(*field) {
                 None | Some(Value::Null) => false,
-                // A kind of tunnels alone means all of that kind, whatever their identifiers.
+                // The name of a kind of tunnels, without an identifier, selects all tunnels of that kind.
                 Some(Value::String(found)) if *field == "tunnel" => {
                     is(found == wanted || found.split(' ').next() == Some(wanted))
                 }
@@ -165,39 +137,30 @@ impl Filter {
     }
 }
 
-/// What is wrong with the signs that `rest` begins with, which are no operator.
+/// Returns the signs of comparisons. `==` is accepted too.
+fn signs() -> Vec<Sign> {
+    SIGNS.into_iter().chain([("==", Comparison::Equal)]).collect()
+}
+
+/// Describes the error if `rest` starts with signs that are not an operator.
 fn meant_sign(rest: &str) -> String {
     let end = rest.find(|c| !"=!<>~ ".contains(c)).unwrap_or(rest.len());
-    let signs: String = rest[..end].split_whitespace().collect();
-    if OPERATORS.iter().any(|(sign, _)| *sign == signs) {
-        return format!("`{signs}` is written without a space");
+    let found: String = rest[..end].split_whitespace().collect();
+    if signs().iter().any(|(sign, _)| *sign == found) {
+        return format!("`{found}` is written without a space");
     }
-    let near = match signs.as_str() {
+    let near = match found.as_str() {
         "=>" | "=>=" | ">==" => "; is `>=` meant?",
         "=<" | "=<=" | "<==" => "; is `<=` meant?",
         "=!" | "<>" | "!==" | "~=" => "; is `!=` meant?",
         "===" => "; is `=` meant?",
         _ => "; there are = != < <= > >=",
     };
-    format!("`{signs}` is no comparison{near}")
-}
-
-impl Operator {
-    #[expect(clippy::float_cmp, reason = "a number is compared with the one that was printed")]
-    fn holds(self, found: f64, wanted: f64) -> bool {
-        match self {
-            Self::Equal => found == wanted,
-            Self::Unequal => found != wanted,
-            Self::Less => found < wanted,
-            Self::AtMost => found <= wanted,
-            Self::Greater => found > wanted,
-            Self::AtLeast => found >= wanted,
-        }
-    }
+    format!("`{found}` is no comparison{near}")
 }
 
 impl Ends {
-    /// Reads an address, `ADDRESS/LENGTH` or, where a port may be, `ADDRESS:PORT`.
+    /// Reads `ADDRESS`, `ADDRESS/LENGTH` or, if a port is allowed, `ADDRESS:PORT`. `None` if the text has another form.
     fn parse(text: &str) -> Option<Self> {
         if let Ok(end) = text.parse::<SocketAddr>() {
             return Some(Self { address: end.ip(), length: bits(end.ip()), port: Some(end.port()) });
@@ -236,9 +199,9 @@ fn wanted(name: &str, value: &str) -> Result<Wanted, String> {
         })
     };
     match name {
-        "host" => return Ok(Wanted::Host(ends()?)),
-        "from" => return Ok(Wanted::End("from", ends()?)),
-        "to" => return Ok(Wanted::End("to", ends()?)),
+        "host" => return Ok(Wanted::Ends(&[0, 1], ends()?)),
+        "from" => return Ok(Wanted::Ends(&[0], ends()?)),
+        "to" => return Ok(Wanted::Ends(&[1], ends()?)),
         "port" => {
             let port = value.parse().map_err(|_| format!("`{value}` is no port; a port is 0 to 65535"))?;
             return Ok(Wanted::Port(port));
@@ -259,7 +222,7 @@ fn wanted(name: &str, value: &str) -> Result<Wanted, String> {
     if value == UNDEFINED {
         return Ok(Wanted::Undefined(column.name));
     }
-    if column.kind != Kind::Text {
+    if matches!(column.kind, Kind::Whole | Kind::Real) {
         return measure(column, value).map(|number| Wanted::Number(column.name, number));
     }
     if name == "tunnel" {
@@ -280,7 +243,7 @@ fn wanted(name: &str, value: &str) -> Result<Wanted, String> {
     }
 }
 
-/// That a tunnel is of a kind that there is.
+/// Checks that a tunnel is of a known kind.
 fn tunnel(value: &str) -> Result<(), String> {
     let kind = value.split(' ').next().unwrap_or_default();
     if TUNNEL_KINDS.contains(&kind) {
@@ -293,19 +256,18 @@ fn tunnel(value: &str) -> Result<(), String> {
     ))
 }
 
-/// A number as it is printed, or with a unit.
+/// Reads a number in the form in which it is printed, or with a unit.
 fn measure(column: &Column, value: &str) -> Result<f64, String> {
     if let Ok(number) = value.parse::<f64>() {
         return if number.is_finite() { Ok(number) } else { Err(format!("`{value}` is no number")) };
     }
-    let failed = |error: QuantityError| error.to_string();
-    #[expect(clippy::cast_precision_loss, reason = "what is compared is a double, too")]
-    match column.unit {
-        "s" => Ok(quantity::span(value).map_err(failed)?.nanos() as f64 / 1e9),
-        "bytes" => Ok(quantity::bytes(value).map_err(failed)?.get() as f64),
-        "bit/s" => Ok(quantity::rate(value).map_err(failed)?.bps() as f64),
-        _ => Err(format!("`{value}` is no number, as `{}` is", column.name)),
-    }
+    let unit = match column.unit {
+        "s" => Unit::Time,
+        "bytes" => Unit::Bytes,
+        "bit/s" => Unit::Rate,
+        _ => return Err(format!("`{value}` is no number, as `{}` is", column.name)),
+    };
+    unit.read(value).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -407,7 +369,7 @@ mod tests {
         ] {
             assert!(takes(text), "{text}");
         }
-        // What is undefined is neither equal nor unequal to anything.
+        // An undefined number is neither equal nor unequal to any.
         for text in [
             "bytes_sent<2MB",
             "exit_cause=loss",

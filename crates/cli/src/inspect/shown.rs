@@ -1,39 +1,40 @@
-//! The senders that the table and the report show: those that sent most, the largest first.
+//! The senders that the table and the report show: those that sent most bytes, in order of falling size.
 
 use std::cmp::Reverse;
 use std::path::Path;
 
+use firstflight_export::{Record, write_whole};
 use firstflight_inspect::Inspected;
 use firstflight_measure::VERSION;
 use firstflight_report::inspected::{Summed, label, labelled, recording};
-use firstflight_report::{Drawn, Record, Report, Subject, TableStyle, html, table, write_whole};
+use firstflight_report::{Drawn, Report, Subject, TableStyle, html, table};
 
-use crate::args::Inspect;
 use crate::failure::Failure;
 use crate::output;
 
 use super::as_race;
+use super::options::Inspect;
 
-/// Senders of fewer segments are left out beside one that sent more.
+/// A sender of fewer segments than this is left out if another sender of its connection sent at least as many.
 const FEW: u64 = 10;
 
-/// The most panels that a report draws.
-const MOST_PANELS: usize = 12;
+/// The maximum number of panels that a report draws.
+const MAX_PANELS: usize = 12;
 
-/// The most senders without `--all`.
-const MOST_ROWS: usize = 50;
+/// The maximum number of senders in the table without `--all`.
+const MAX_ROWS: usize = 50;
 
-/// Of how many senders, those that sent most, time series are needed.
+/// Returns the number of senders whose time series are needed. These are the senders that sent most bytes.
 pub(super) fn drawn(options: &Inspect) -> usize {
     match (options.as_race, &options.report) {
         (true, _) if options.all => usize::MAX,
-        (true, _) => MOST_ROWS,
-        (false, Some(_)) => MOST_PANELS,
+        (true, _) => MAX_ROWS,
+        (false, Some(_)) => MAX_PANELS,
         (false, None) => 0,
     }
 }
 
-/// A sender, and its capture's name where there are several.
+/// A sender, with the name of its capture if there are several captures.
 struct One {
     file: Option<String>,
     sender: Inspected,
@@ -42,21 +43,21 @@ struct One {
 /// The senders that are shown.
 #[derive(Default)]
 pub(super) struct Shown {
-    /// Of so many, the largest, the time series are kept.
+    /// The number of senders whose time series are kept. These are the senders that sent most bytes.
     drawn: usize,
     all: Vec<One>,
-    /// Senders left out: of few segments, and for want of room.
+    /// The number of senders left out because they have few segments, and for lack of room.
     small: u64,
     crowded: u64,
 }
 
 impl Shown {
-    /// None so far.
+    /// Creates an empty collection of senders.
     pub(super) fn new(options: &Inspect) -> Self {
         Self { drawn: drawn(options), ..Self::default() }
     }
 
-    /// The senders of one connection.
+    /// Adds the senders of one connection.
     pub(super) fn take(&mut self, file: Option<&str>, senders: Vec<Inspected>, is_all: bool) {
         let matter: Vec<bool> = (0..senders.len()).map(|at| is_all || matters(&senders, at)).collect();
         for (sender, matters) in senders.into_iter().zip(matter) {
@@ -66,25 +67,27 @@ impl Shown {
                 self.small += 1;
             }
         }
-        if self.all.len() > 4 * MOST_ROWS {
+        if self.all.len() > 4 * MAX_ROWS {
             self.sort(is_all);
         }
     }
 
-    /// The largest first, those of a size in order of their connections; without `is_all` no more than there is room for.
+    /// Sorts senders by falling size; senders of equal size keep the order of their connections. Without `is_all`, keeps only as many
+    /// senders as there is room for.
     pub(super) fn sort(&mut self, is_all: bool) {
         if is_all && self.all.is_sorted_by_key(|one| Reverse(size(&one.sender))) {
             return;
         }
         self.all.sort_by_key(|one| Reverse(size(&one.sender)));
-        if !is_all && self.all.len() > MOST_ROWS {
-            self.crowded += (self.all.len() - MOST_ROWS) as u64;
-            self.all.truncate(MOST_ROWS);
+        if !is_all && self.all.len() > MAX_ROWS {
+            self.crowded += (self.all.len() - MAX_ROWS) as u64;
+            self.all.truncate(MAX_ROWS);
         }
         self.all.iter_mut().skip(self.drawn).for_each(|one| one.sender.drawn = None);
     }
 
-    /// The table, below what stands before it; empty without senders. `left_out` says what a filter left out.
+    /// Renders the table, with a note below it. If no sender is shown, only the text `left_out` remains, which describes what a filter left
+    /// out.
     pub(super) fn table(&self, left_out: &str, style: &TableStyle) -> Result<String, Failure> {
         let records = self.records()?;
         if records.is_empty() {
@@ -96,7 +99,7 @@ impl Shown {
         Ok(format!("\n{}", table::render(&records, &note, style)))
     }
 
-    /// The command of the path that each sender saw.
+    /// Returns the `race` command of the path that each sender saw.
     pub(super) fn as_races(&self, program: &str) -> String {
         let race = |one: &One| {
             let seen = one.sender.drawn.as_ref().map(|drawn| drawn.path.clone()).unwrap_or_default();
@@ -113,7 +116,7 @@ impl Shown {
         races.join("\n") + &note
     }
 
-    /// Which senders are not shown, in a sentence; empty if all are.
+    /// Describes the senders that are not shown, in a sentence; empty if all are shown.
     fn note(&self, how: &str) -> String {
         let small = format!("{} senders of fewer than {FEW} segments", self.small);
         let crowded = format!("{} senders that sent less than these", self.crowded);
@@ -137,10 +140,10 @@ impl Shown {
         &self,
         path: &Path,
         options: &Inspect,
-        (told, left_out, summary): (&str, &str, Option<Summed>),
+        (overview, left_out, summary): (&str, &str, Option<Summed>),
         arguments: &[String],
     ) -> Result<(), Failure> {
-        let drawn = self.all.iter().filter(|one| one.sender.drawn.is_some()).take(MOST_PANELS);
+        let drawn = self.all.iter().filter(|one| one.sender.drawn.is_some()).take(MAX_PANELS);
         let drawn: Vec<_> = drawn
             .filter_map(|one| Some(Drawn::new(&recording(one.file.as_deref(), &one.sender)?, None)))
             .collect();
@@ -157,7 +160,7 @@ impl Shown {
             title: names.join(", "),
             command: arguments.join(" "),
             version: VERSION.to_owned(),
-            scenario_text: told.to_owned(),
+            scenario_text: overview.to_owned(),
             verdict: verdict.join(" "),
             summary,
             rows: self.records()?,
@@ -171,12 +174,13 @@ impl Shown {
     }
 }
 
-/// What a sender sent, or what was acknowledged if that is more or alone is known.
+/// Returns the bytes that a sender sent. If more bytes were acknowledged, or only these are known, returns the bytes acknowledged.
 fn size(sender: &Inspected) -> u64 {
     sender.found.bytes_sent.unwrap_or(0).max(sender.found.bytes_acked)
 }
 
-/// Whether a sender is shown: a request beside a reply is not, as long as there is a reply.
+/// Checks whether a sender is shown. A sender of few segments, such as a request, is shown only if all other senders of its connection sent
+/// fewer.
 fn matters(all: &[Inspected], at: usize) -> bool {
     let one = &all[at].found;
     let mut others = all.iter().enumerate().filter(|(other, _)| *other != at);

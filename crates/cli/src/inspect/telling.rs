@@ -1,35 +1,36 @@
-//! What is told of the senders of captures, as they come: JSON, CSV, Parquet, the summary, and those that are shown.
+//! Writes the senders of captures to the outputs as they are found: JSON, CSV, Parquet, the summary, and the table.
 
+use firstflight_export::rows::{self, ParquetRows};
+use firstflight_export::{Record, WholeFile, json};
 use firstflight_inspect::{Found, Inspected};
-use firstflight_report::inspected::rows::{self, ParquetRows};
 use firstflight_report::inspected::{Summary, render_summary};
-use firstflight_report::{Record, TableStyle, WholeFile, json, prose};
+use firstflight_report::{TableStyle, prose};
 use serde::Serialize;
 
-use crate::args::Inspect;
 use crate::failure::Failure;
 use crate::output;
 
 use super::filter::Filter;
+use super::options::Inspect;
 use super::shown::Shown;
 
-/// JSON and CSV are written in pieces of this size.
+/// The size in bytes of the pieces in which JSON and CSV are written.
 const PIECE: usize = 1 << 16;
 
-/// All that is told of senders.
+/// All outputs about senders.
 pub(crate) struct Telling<'a> {
     options: &'a Inspect,
     filters: Vec<Filter>,
     summary: Summary,
     shown: Shown,
-    /// Lines for standard output that are not written yet.
+    /// Lines for standard output that have not been written yet.
     lines: Vec<u8>,
     parquet: Option<ParquetRows<WholeFile>>,
-    /// A failure to write what was asked for.
+    /// The first failure to write a requested output.
     failure: Option<Failure>,
 }
 
-/// A sender as JSON has it.
+/// The line of JSON for a sender.
 #[derive(Serialize)]
 struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,7 +40,7 @@ struct Line<'a> {
 }
 
 impl<'a> Telling<'a> {
-    /// Begins to tell.
+    /// Opens the requested outputs.
     pub(crate) fn new(options: &'a Inspect) -> Result<Self, Failure> {
         let filters = options.filter.iter().map(|text| Filter::parse(text)).collect::<Result<_, _>>()?;
         let parquet = match &options.parquet {
@@ -60,14 +61,14 @@ impl<'a> Telling<'a> {
         })
     }
 
-    /// The senders of one connection.
+    /// Adds the senders of one connection.
     pub(crate) fn take(&mut self, file: &str, senders: Vec<Inspected>) {
         if self.failure.is_none() {
             self.failure = self.tell(file, senders).err();
         }
     }
 
-    /// The first failure to write.
+    /// Returns the first failure to write an output, if there was one.
     pub(crate) fn check(&mut self) -> Result<(), Failure> {
         self.failure.take().map_or(Ok(()), Err)
     }
@@ -129,40 +130,45 @@ impl<'a> Telling<'a> {
         output::print_bytes(&lines)
     }
 
-    /// Writes what is left. `told` says what was read, a line a capture.
-    pub(crate) fn end(mut self, told: &str, style: &TableStyle, arguments: &[String]) -> Result<(), Failure> {
+    /// Writes the remaining outputs. `overview` describes what was read, with a line for each capture.
+    pub(crate) fn end(
+        mut self,
+        overview: &str,
+        style: &TableStyle,
+        arguments: &[String],
+    ) -> Result<(), Failure> {
         self.shown.sort(self.options.all);
         self.flush()?;
         if self.options.as_race {
             let text = self.shown.as_races(arguments.first().map_or("firstflight", String::as_str));
-            output::say(told);
+            output::say_lines(overview);
             if !self.left_out().is_empty() {
                 output::note(&[self.left_out()]);
             }
             output::print(&text)?;
         } else {
-            self.print(told, style)?;
+            self.print(overview, style)?;
         }
         if let (Some(rows), Some(path)) = (self.parquet.take(), &self.options.parquet) {
             rows.finish().map_err(Failure::write)?.commit().map_err(Failure::write)?;
             output::say_written(path);
         }
-        self.write_page(told, arguments)
+        self.write_page(overview, arguments)
     }
 
-    /// Writes the page alone.
-    pub(super) fn page(mut self, told: &str, arguments: &[String]) -> Result<(), Failure> {
+    /// Writes only the page of the report.
+    pub(super) fn page(mut self, overview: &str, arguments: &[String]) -> Result<(), Failure> {
         self.shown.sort(self.options.all);
-        self.write_page(told, arguments)
+        self.write_page(overview, arguments)
     }
 
-    fn write_page(&self, told: &str, arguments: &[String]) -> Result<(), Failure> {
+    fn write_page(&self, overview: &str, arguments: &[String]) -> Result<(), Failure> {
         let Some(path) = &self.options.report else { return Ok(()) };
         let summary = (self.summary.senders() > 1).then(|| self.summary.summed());
-        self.shown.report(path, self.options, (told, &self.left_out(), summary), arguments)
+        self.shown.report(path, self.options, (overview, &self.left_out(), summary), arguments)
     }
 
-    fn print(&self, told: &str, style: &TableStyle) -> Result<(), Failure> {
+    fn print(&self, overview: &str, style: &TableStyle) -> Result<(), Failure> {
         let options = self.options;
         if options.json || options.csv {
             if self.summary.left_out() > 0 {
@@ -173,7 +179,7 @@ impl<'a> Telling<'a> {
             }
             return output::print(&json::line(&self.summary.summed()).map_err(Failure::write)?);
         }
-        let mut text = prose::fold(told, style.width, 2);
+        let mut text = prose::fold(overview, style.width, 2);
         if self.summary.senders() > 1 || options.summary {
             text.push('\n');
             text += &render_summary(&self.summary.summed(), style.width);
@@ -188,7 +194,7 @@ impl<'a> Telling<'a> {
         output::print(&(text + &self.shown.table(&notes, style)?))
     }
 
-    /// What the filters leave out, in a sentence; empty if nothing.
+    /// Describes in a sentence what the filters left out; empty if they left out nothing.
     fn left_out(&self) -> String {
         let (left_out, senders) = (self.summary.left_out(), self.summary.senders());
         if left_out == 0 {

@@ -1,25 +1,25 @@
-//! From the words of the command line to what is to be loaded.
+//! Finds the scheme to load from the text on the command line.
 
 use firstflight::registry::Registry;
 use firstflight_kernel::{Handover, KernelError, NAMES, Order, name_of, schemes, why_not};
 use firstflight_scenario::suggest::{SCHEMES, meant};
 use firstflight_scenario::{Alone, AloneError};
 
-use super::{Chosen, Law};
+use super::options::{Chosen, Law};
 use crate::failure::{Failure, Place};
 
-/// A scheme or restart policy that was chosen, as the registry reads it.
+/// A chosen scheme or restart policy, as read by the registry.
 pub(super) struct Choice {
     pub(super) scheme: &'static str,
-    /// The same with its parameters.
+    /// The scheme with its parameters.
     pub(super) alone: Alone,
     pub(super) handover: Handover,
-    /// The name, if one was given.
+    /// The name given by the user, if any.
     name: Option<String>,
 }
 
 impl Choice {
-    /// Reads a scheme with its parameters by the rules of `race --schemes`, and a restart policy by the same.
+    /// Reads a scheme or restart policy and its parameters, in the form of `race --schemes`.
     pub(super) fn of(chosen: &Chosen, registry: Registry, arguments: &[String]) -> Result<Self, Failure> {
         let text = &chosen.scheme;
         let refuse = |message: String| Failure::usage(message).at(Place::argument(arguments, text));
@@ -45,13 +45,13 @@ impl Choice {
         })
     }
 
-    /// The name to register: the one that was given, or the scheme's own.
+    /// Returns the name to register: the name given by the user, or the scheme's own name.
     pub(super) fn name(&self) -> String {
         let own = || name_of(self.scheme).unwrap_or_default().to_owned();
         self.name.clone().unwrap_or_else(own)
     }
 
-    /// A name that is free: the one that was given, the scheme's own, or one made up.
+    /// Returns a name that is not registered yet: the name given by the user, the scheme's own name, or a generated one.
     pub(super) fn free_name(&self) -> Result<String, KernelError> {
         let taken = firstflight_kernel::available()?;
         let is_free = |name: &String| !taken.contains(name);
@@ -60,14 +60,14 @@ impl Choice {
         Ok(own.or_else(|| made_up.into_iter().find(is_free)).unwrap_or_default())
     }
 
-    /// What is to be loaded, as `name`.
+    /// Returns the order to load the scheme as `name`.
     pub(super) fn order<'a>(&'a self, name: &'a str) -> Order<'a> {
         let Self { scheme, alone, handover, .. } = self;
         Order { scheme, parameters: alone.settings(), name, handover: *handover, is_traced: false }
     }
 }
 
-/// What is wrong with a scheme's or policy's text.
+/// Describes the error in the text of a scheme or policy.
 fn why(error: &AloneError) -> String {
     match error {
         AloneError::Label(_) => format!("{error}; --name is the name in the kernel"),
@@ -83,7 +83,7 @@ fn unknown(name: &str) -> String {
     format!("unknown scheme `{name}`; {hint}")
 }
 
-/// Why there is no object of a scheme.
+/// Describes why a scheme cannot be loaded into the kernel.
 fn cannot_be_hosted(scheme: &str) -> String {
     let there = schemes().collect::<Vec<_>>().join(", ");
     if let Some(why) = why_not(scheme) {

@@ -1,4 +1,4 @@
-//! `--trace`: what a scheme was told and decided in the kernel, a trace a connection.
+//! `--trace`: records the calls to a scheme in the kernel and its decisions, as one trace for each connection.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub(crate) struct Tracing {
     thread: Option<JoinHandle<Result<Vec<u8>, KernelError>>>,
 }
 
-/// Refuses a folder that cannot be made, or has something in it.
+/// Refuses a folder that cannot be created or is not empty.
 pub(super) fn check(folder: &Path) -> Result<(), Failure> {
     let refuse =
         |what: &dyn std::fmt::Display| Failure::usage(format!("--trace: {}: {what}", folder.display()));
@@ -38,7 +38,7 @@ pub(super) fn check(folder: &Path) -> Result<(), Failure> {
 }
 
 impl Tracing {
-    /// Collects the events of a scheme from now on. The scheme stays loaded until this is ended or dropped.
+    /// Collects the events of a scheme from now on. The scheme stays loaded until the collection is ended or dropped.
     pub(crate) fn begin(loaded: Loaded) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&is_over);
@@ -50,7 +50,7 @@ impl Tracing {
         Self { is_over, thread: Some(thread) }
     }
 
-    /// Unloads the scheme, and makes a trace of each connection, in the order in which they began.
+    /// Unloads the scheme, and returns a trace of each connection, in the order in which the connections started.
     pub(crate) fn traces(mut self, hosted: &Alone) -> Result<Vec<Trace>, String> {
         let events = self.events()?;
         if events.is_empty() {
@@ -59,7 +59,8 @@ impl Tracing {
         records(&events).and_then(|records| traces(hosted, &records))
     }
 
-    /// Unloads the scheme, and writes `1.jsonl`, `2.jsonl` and so on into a folder, likewise.
+    /// Unloads the scheme, and writes its traces into a folder as `1.jsonl`, `2.jsonl` and so on, in the order in which the connections
+    /// started.
     pub(super) fn write(self, hosted: &Alone, folder: &Path) -> Result<(), Failure> {
         let made = self.traces(hosted).map_err(|what| Failure::check(format!("--trace: {what}")))?;
         fs::create_dir_all(folder).map_err(Failure::write)?;
@@ -70,7 +71,7 @@ impl Tracing {
         Ok(())
     }
 
-    /// Waits for the thread, which keeps the scheme loaded.
+    /// Waits for the thread, which keeps the scheme loaded, and returns the events.
     fn events(&mut self) -> Result<Vec<u8>, String> {
         self.is_over.store(true, Ordering::Relaxed);
         let Some(thread) = self.thread.take() else { return Ok(Vec::new()) };

@@ -1,4 +1,4 @@
-//! The options of each model, from its description.
+//! The options of each model, which follow from its description.
 
 use std::path::PathBuf;
 
@@ -16,11 +16,11 @@ pub(crate) struct ModelCommand {
     pub(super) request: Option<Request>,
 }
 
-/// A model, what it was given, and how the answer is wanted.
+/// A model with the parameters that were given, and the requested form of the output.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(super) model: &'static Model,
-    /// Parameters that were given, with their text.
+    /// The parameters that were given, each with its text.
     pub(super) given: Vec<(&'static str, String)>,
     pub(super) sweep: Option<String>,
     pub(super) points: Option<String>,

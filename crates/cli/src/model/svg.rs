@@ -1,11 +1,11 @@
-//! A sweep as a drawing: one curve a column, axes in decades where the values span them.
+//! Draws a sweep of a model's parameter: one curve for each column. An axis is logarithmic if its values span decades.
 
 use firstflight_model::{Model, Quantity, Sweep, Unit};
 use firstflight_report::svg::chart::{self, Chart, Curve};
 
-use super::Answer;
+use super::answer::Answer;
 
-/// The columns of a sweep as curves. Without a choice by name, those in the unit that most have.
+/// Draws the columns of a sweep as curves. If no columns were chosen by name, draws those whose unit occurs in more columns than any other.
 pub(super) fn curves(
     model: &Model,
     sweep: &Sweep,
@@ -20,7 +20,11 @@ pub(super) fn curves(
     let numeric = |at: &usize| answers.iter().any(|answer| answer.row[*at].value.number().is_some());
     let (drawn, unit) = of_one_unit(columns, |at| first[at].unit, numeric, chosen)?;
     if drawn.len() > chart::MOST {
-        return Err(format!("{} curves are too many; up to {} can be told apart", drawn.len(), chart::MOST));
+        return Err(format!(
+            "{} curves are too many; up to {} can be distinguished",
+            drawn.len(),
+            chart::MOST
+        ));
     }
     let x = |answer: &Answer| answer.settings.get(sweep.parameter.name).map_or(f64::NAN, Quantity::number);
     let curve = |at: usize| Curve {
@@ -38,7 +42,7 @@ pub(super) fn curves(
     Ok(chart::render(&chart))
 }
 
-/// The parameters but the one on the axis.
+/// Lists the parameters and their values, without the parameter on the axis.
 fn describe(model: &Model, sweep: &Sweep, answers: &[Answer]) -> String {
     let settings = answers.iter().take(1).flat_map(|answer| answer.settings.iter());
     let fixed = settings.filter(|(parameter, _)| parameter.name != sweep.parameter.name);
@@ -46,7 +50,7 @@ fn describe(model: &Model, sweep: &Sweep, answers: &[Answer]) -> String {
     format!("{}; {}", model.summary, shown.collect::<Vec<_>>().join(", "))
 }
 
-/// The columns of one unit: all, if they were chosen; else those of the most frequent.
+/// Returns the columns to draw, which must have one unit. If no columns were chosen, these are the columns whose unit occurs most often.
 fn of_one_unit(
     columns: &[usize],
     unit: impl Fn(usize) -> Unit,

@@ -1,12 +1,12 @@
-//! Answers for people.
+//! Renders the answers of models for people.
 
 use firstflight_model::{Cell, MODELS, Parameter, Quantity, Sweep, Value};
 use firstflight_report::grid::{ALWAYS, Cells, Column, Grid};
 use firstflight_scenario::kind::Kind;
 
-use super::Answer;
+use super::answer::Answer;
 
-/// The models with their parameters.
+/// Lists the models with their parameters.
 pub(super) fn list() -> String {
     let lines = MODELS.iter().flat_map(|model| {
         let head =
@@ -25,7 +25,7 @@ fn listed(parameter: &Parameter) -> String {
     format!("  --{name}: {help}{words} [{}]", default.unwrap_or(unset))
 }
 
-/// One answer, a quantity a line: what went in, then what came out.
+/// Renders one answer with a line for each quantity: first the inputs, then the results.
 pub(super) fn one(answer: &Answer, columns: Option<&[usize]>, width: Option<usize>) -> String {
     let given = answer.settings.iter().map(|(parameter, quantity)| {
         let quantity = quantity.map_or_else(|| "-".to_owned(), shown);
@@ -50,7 +50,7 @@ pub(super) fn one(answer: &Answer, columns: Option<&[usize]>, width: Option<usiz
     Grid::new(columns.collect(), width).plain(width)
 }
 
-/// Several answers, one a line: what was swept, then the columns, as many as fit if that is what is asked for.
+/// Renders several answers, one on each line: the swept parameter, then the columns. If `is_fitting`, shows only as many columns as fit.
 pub(super) fn several(
     sweep: Option<&Sweep>,
     answers: &[Answer],
@@ -74,7 +74,7 @@ fn numbers(name: &str, rank: u8, texts: Vec<String>) -> Column {
     Column { field: name.to_owned(), head: vec![name.to_owned()], cells: Cells::Numbers, rank, texts }
 }
 
-/// As on the command line; what no one typed is rounded.
+/// Formats a quantity in the form of the command line. A value that the user did not type is rounded.
 fn shown(quantity: Quantity) -> String {
     match quantity {
         Quantity::PerSecond(value) => format!("{}/s", trimmed(value)),
@@ -91,13 +91,13 @@ fn number(value: &Value) -> String {
     }
 }
 
-/// To five digits; `--json` has all.
+/// Formats a number with five digits. `--json` prints all digits.
 pub(super) fn significant(number: f64) -> String {
     const DIGITS: i32 = 5;
     if number == 0.0 {
         return "0".to_owned();
     }
-    // The exponent after rounding: 9.999996 has that of 10.
+    // The exponent is that of the rounded value: 9.999996 has the exponent of 10.
     let scientific = format!("{:.*e}", (DIGITS - 1).unsigned_abs() as usize, number);
     let exponent = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse::<i32>().ok());
     match exponent {
@@ -109,7 +109,7 @@ pub(super) fn significant(number: f64) -> String {
     }
 }
 
-/// To five digits, without zeros at the end.
+/// Formats a number with five digits, without trailing zeros.
 pub(super) fn trimmed(number: f64) -> String {
     let text = significant(number);
     if !text.contains('.') || text.contains('e') {

@@ -1,84 +1,32 @@
-//! Probings of a real path: trains from a socket, to a reflector or a server of ours.
+//! Probings of a real path: sends trains from a socket to a `reflect` or `serve` of this program.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
 use firstflight::registry::Registry;
-use firstflight_live::{By, Probed, Probing, ProbingError, Reflector, probe};
+use firstflight_export::{Record, records};
 use firstflight_measure::{ProbeResult, Probed as Told};
-use firstflight_report::human::{printable, rate, seconds};
-use firstflight_report::{Record, Rows, TableStyle, check_writable, parquet, probed, prose, records, table};
+use firstflight_report::human::{rate, seconds};
+use firstflight_report::{Rows, TableStyle, probed, prose, table};
 use firstflight_scenario::{ByName, quantity};
+use firstflight_trace::in_a_line;
+use firstflight_udp::{By, Probed, Probing, ProbingError, probe};
 use serde_json::Value;
 
-use super::{of_flows, refuse_what_is_of_flows};
-use crate::args::Probe;
+use super::options::{Probe, Who, is_refused, of_flows, refuse_what_is_of_flows};
 use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::partial::Partial;
 use crate::progress::Progress;
 use crate::reading;
-use crate::results::write;
+use crate::results::{to_parquet, write};
 use crate::transfer::address;
 
-/// How a real path is probed unless it is said: with the round trips that ask the peer and open a connection, ten in all.
+/// The default search on a real path. It takes ten round trips, including those that query the peer and open a connection.
 const SEARCH: &str = "bracket,trains=8";
-/// IP bytes of a packet unless they are said.
+/// The default size of a packet in IP bytes.
 const PACKET: &str = "1500B";
-
-/// Where a real path leads, and who tells of arrivals.
-#[derive(Args, Debug)]
-pub(crate) struct Real {
-    /// A real path instead of a simulated one: where `reflect` or `serve` listens.
-    #[arg(value_name = "HOST:PORT")]
-    pub(crate) peer: Option<String>,
-    /// Who is to say when packets arrive: a reflector, a server's ACKs, or whichever answers.
-    #[arg(long, value_name = "WHO", default_value = "any", help_heading = "Real paths", requires = "peer")]
-    by: Who,
-    /// How long the peer may take to answer at all.
-    #[arg(
-        long,
-        value_name = "TIME",
-        default_value = "5s",
-        help_heading = "Real paths",
-        requires = "peer",
-        allow_hyphen_values = true
-    )]
-    timeout: String,
-}
-
-/// Who is to say when packets arrive.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-enum Who {
-    /// Whichever answers.
-    Any,
-    /// `firstflight reflect`.
-    Reflector,
-    /// A server, by its ACKs.
-    Acks,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Reflect {
-    /// The address to listen at. Only this machine reaches the default; 0.0.0.0 is every address of this machine.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
-    bind: IpAddr,
-    /// The UDP port; 0 takes a free one.
-    #[arg(long, value_name = "PORT", default_value_t = 4432)]
-    port: u16,
-}
-
-/// `firstflight reflect`.
-pub(crate) fn reflect(asked: &Reflect) -> Result<(), Failure> {
-    let address = SocketAddr::new(asked.bind, asked.port);
-    let reflector = Reflector::bind(address)
-        .map_err(|error| Failure::usage(format!("cannot listen at {address}: {error}")))?;
-    output::say(&format!("{}\n", reflector.local_addr()));
-    let interrupt = Interrupt::listen();
-    reflector.run(&|| interrupt.happened(), &|peer| output::say(&format!("probed by {peer}\n")));
-    Ok(())
-}
 
 /// Probes the path to a peer.
 pub(super) fn from_options(
@@ -92,12 +40,12 @@ pub(super) fn from_options(
     let refuse = |name: &str| {
         let option = format!("--{name}");
         let place = Place::value(arguments, &option, &option);
-        if super::is_refused(name) {
+        if is_refused(name) {
             return of_flows(&option, arguments);
         }
         Failure::usage(format!(
             "{option}: it is of simulated paths, and the path to {} is there",
-            printable(peer)
+            in_a_line(peer)
         ))
         .at(place)
     };
@@ -128,7 +76,7 @@ pub(super) fn from_options(
     let unsaid = defaults.iter().filter(|(name, _)| !is_said(*name));
     let said = given().filter(|(_, text)| text != "none");
     let mut options = registry.options();
-    // Nothing is simulated: the rate says nothing here, but that this is not the path of the built-in scenario.
+    // Nothing is simulated. The rate has no effect here, except that it distinguishes this path from the built-in scenario's path.
     options.set("rate", "1Gbit/s").map_err(Failure::usage)?;
     reading::set(&mut options, said.chain(unsaid), arguments)?;
     let scenario = reading::resolve(&options, arguments)?;
@@ -136,9 +84,6 @@ pub(super) fn from_options(
     let style =
         to.table.style(if runs.each_train { Rows::Trains } else { Rows::Probings }, &[], arguments)?;
     to.check(&[], &[], &[], arguments)?;
-    if let Some(path) = &to.figure {
-        check_writable(path).map_err(|error| Failure::usage(format!("--figure: {error}")))?;
-    }
     let interrupt = Interrupt::listen();
     let progress = Progress::new(u64::from(scenario.runs));
     let mut all = Vec::new();
@@ -148,28 +93,40 @@ pub(super) fn from_options(
         match probe(address, &probing, &|| interrupt.happened()) {
             Ok(probed) => all.push(probed),
             Err(error) => {
-                failed = Some(failure(error, all.len()));
+                failed = Some(error);
                 break;
             }
         }
         progress.show(u64::from(run) + 1, "probe");
     }
     drop(progress);
-    // What was found before stays.
     let shown = Shown::new(&all, address, &choice.to_string());
-    let written = if all.is_empty() { Ok(()) } else { shown.write(command, &style) };
-    written.and(failed.map_or(Ok(()), Err))
-}
-
-fn failure(error: ProbingError, whole: usize) -> Failure {
-    match error {
-        ProbingError::Interrupted => Failure::interrupted(format!("interrupted; whole probings: {whole}")),
+    let Some(error) = failed else { return shown.write(command, &style) };
+    let partial = Partial::of_probings(all.len(), scenario.runs, to.file_options());
+    if !all.is_empty() {
+        shown.print(command, Some(&partial), &style)?;
+    }
+    Err(match error {
+        ProbingError::Interrupted => partial.failure(),
         ProbingError::Width(_) | ProbingError::Setting(_) => Failure::usage(error),
         other => Failure::write(other),
-    }
+    })
 }
 
-/// Probings of a path, to be shown.
+/// Returns the record of several probings with the median of each field, in place of its mean and confidence interval, because probings of
+/// a real path have outliers. `spread` has the medians, and `shown` has the other fields of the record.
+fn medians(spread: Record, shown: &[Record]) -> Record {
+    let mut record = shown.first().cloned().unwrap_or_default();
+    for (field, value) in spread {
+        if let Some(of) = field.strip_suffix("_median") {
+            record.shift_remove(&format!("{of}_ci95"));
+            record.insert(of.to_owned(), value);
+        }
+    }
+    record
+}
+
+/// All probings of a path, and the result that is printed for them.
 struct Shown<'a> {
     all: &'a [Probed],
     peer: SocketAddr,
@@ -180,7 +137,7 @@ impl<'a> Shown<'a> {
     fn new(all: &'a [Probed], peer: SocketAddr, search: &str) -> Self {
         let mut result = ProbeResult::default();
         for probed in all {
-            let told = Told {
+            let probed_row = Told {
                 search: search.to_owned(),
                 wire: probed.setting.wire,
                 estimate: &probed.estimate,
@@ -192,13 +149,13 @@ impl<'a> Shown<'a> {
                 seed: 0,
                 scenario_hash: String::new(),
             };
-            result.rows.push(told.row());
-            result.trains.extend(probed.trains.iter().map(|train| told.train(train)));
+            result.rows.push(probed_row.row());
+            result.trains.extend(probed.trains.iter().map(|train| probed_row.train(train)));
         }
         Self { all, peer, result }
     }
 
-    /// The records that were asked for, with what a real path has, and without what it has not.
+    /// Returns the requested records, with the fields of a real path, and without the fields that it cannot have.
     fn records(&self, command: &Probe) -> Result<Vec<Record>, Failure> {
         let runs = &command.runs;
         let mut shown = if runs.each_train {
@@ -230,15 +187,24 @@ impl<'a> Shown<'a> {
         record.insert("rtt_s".to_owned(), least_rtt(of).map_or(Value::Null, Value::from));
     }
 
+    /// Prints the requested output, and returns the records.
+    fn print(
+        &self,
+        command: &Probe,
+        partial: Option<&Partial>,
+        style: &TableStyle,
+    ) -> Result<Vec<Record>, Failure> {
+        let shown = self.records(command)?;
+        if !output::print_records(&shown, partial, (command.output.json, command.output.csv))? {
+            output::print(&self.text(command, partial, &shown, style)?)?;
+        }
+        Ok(shown)
+    }
+
     fn write(&self, command: &Probe, style: &TableStyle) -> Result<(), Failure> {
         let to = &command.output;
-        let shown = self.records(command)?;
-        if !output::print_records(&shown, to.json, to.csv)? {
-            output::print(&self.text(command, &shown, style)?)?;
-        }
-        if let Some(path) = &to.parquet {
-            write(path, &parquet::to_bytes(&shown).map_err(Failure::write)?)?;
-        }
+        let shown = self.print(command, None, style)?;
+        to_parquet(to, &shown)?;
         match (&to.figure, self.all.first()) {
             (Some(path), Some(first)) => {
                 let trains: Vec<_> = self.result.trains.iter().take(first.trains.len()).cloned().collect();
@@ -248,7 +214,13 @@ impl<'a> Shown<'a> {
         }
     }
 
-    fn text(&self, command: &Probe, shown: &[Record], style: &TableStyle) -> Result<String, Failure> {
+    fn text(
+        &self,
+        command: &Probe,
+        partial: Option<&Partial>,
+        shown: &[Record],
+        style: &TableStyle,
+    ) -> Result<String, Failure> {
         let Some(first) = self.all.first() else { return Ok(String::new()) };
         let mut text = prose::fold(&format!("{}\n\n", self.title(first)), style.width, 0);
         if self.all.len() == 1 && !command.runs.each_train && command.output.table.columns.is_none() {
@@ -256,7 +228,13 @@ impl<'a> Shown<'a> {
             text += &table::render(&trains, "", style);
             text.push('\n');
         }
-        Ok(text + &table::render(shown, &self.sentence(), style))
+        let shown = if self.all.len() > 1 && !command.runs.each_run && !command.runs.each_train {
+            vec![medians(self.result.object_with_spread(), shown)]
+        } else {
+            shown.to_vec()
+        };
+        let sentence = partial.map_or_else(|| self.sentence(), Partial::sentence);
+        Ok(text + &table::render(&shown, &sentence, style))
     }
 
     fn title(&self, first: &Probed) -> String {
@@ -265,12 +243,12 @@ impl<'a> Shown<'a> {
             By::Acks => "its ACKs",
         };
         let (packets, wire) = (first.setting.packets, first.setting.wire.get());
-        let rtt = least_rtt(self.all)
-            .map_or_else(String::new, |rtt| format!("; least round trip {}", seconds(rtt)));
+        let rtt =
+            least_rtt(self.all).map_or_else(String::new, |rtt| format!("; minimum RTT {}", seconds(rtt)));
         format!("The path to {} by {who}: trains of {packets} packets of {wire} bytes{rtt}", self.peer)
     }
 
-    /// What was found, and between which bounds.
+    /// Describes the estimate and its bounds in a sentence.
     fn sentence(&self) -> String {
         let rows = &self.result.rows;
         let middle = |of: fn(&firstflight_measure::ProbeRow) -> Option<f64>| {
@@ -304,4 +282,22 @@ impl<'a> Shown<'a> {
 fn least_rtt(of: &[Probed]) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "a round trip is far below 2^53 ns")]
     of.iter().filter_map(|probed| probed.rtt).min().map(|rtt| rtt.nanos() as f64 / 1e9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn several_probings_are_shown_by_their_medians() {
+        let record = |value: Value| value.as_object().expect("an object").clone();
+        let shown =
+            [record(json!({"scheme": "probe", "ptr_bps": 900.0, "ptr_bps_ci95": 1700.0, "peer": "::1"}))];
+        let spread = record(
+            json!({"scheme": "probe", "ptr_bps": 900.0, "ptr_bps_min": 90.0, "ptr_bps_median": 100.0}),
+        );
+        let median = medians(spread, &shown);
+        assert_eq!(Value::from(median), json!({"scheme": "probe", "ptr_bps": 100.0, "peer": "::1"}));
+    }
 }

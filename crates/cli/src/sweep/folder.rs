@@ -1,7 +1,7 @@
-//! The folder of a sweep: a manifest that says which sweep it is, and a file a part.
+//! The folder of a sweep: a manifest that identifies the sweep, and a file for each part.
 //!
-//! Every file takes its name when it is whole, so that whatever ends the process leaves whole parts and, at worst, a
-//! hidden file that ends in `.tmp`, which nobody reads. Two processes that race the same part write the same bytes.
+//! Every file gets its name when it is complete. However the process ends, it leaves only complete parts and perhaps a hidden file that
+//! ends in `.tmp` and is never read. Two processes that race the same part write the same bytes.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -10,10 +10,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use firstflight::registry::Registry;
+use firstflight_export::part::{self, PartLabel};
+use firstflight_export::{Record, write_new, write_whole};
 use firstflight_lab::{BUILD, Sweep, SweptRow};
-use firstflight_measure::VERSION;
-use firstflight_report::part::{self, PartLabel};
-use firstflight_report::{write_new, write_whole};
+use firstflight_measure::{Goal, VERSION};
 use firstflight_scenario::ByName;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -23,30 +23,31 @@ use crate::failure::{Failure, Place};
 use crate::output;
 use crate::targets::{check_folder, read_plain, read_plain_text};
 
-/// The name of the file that says which sweep it is.
+/// The name of the file that identifies the sweep.
 const MANIFEST: &str = "sweep.json";
-/// The manifest's field of the program's build.
+/// The manifest's field with the program's build.
 const OF_BUILD: &str = "build";
 
 /// A folder that belongs to one sweep.
-pub(crate) struct Folder {
+pub(crate) struct Folder<'a> {
     path: PathBuf,
-    /// The sweep's hash.
+    of: &'a Sweep,
+    /// The hash of the sweep.
     sweep: String,
     rows_a_path: u64,
     paths_of: Vec<u64>,
 }
 
-/// Why a folder cannot be had.
+/// The reason why a folder cannot be used.
 pub(crate) enum NoFolder {
-    /// The sweep itself makes no sense.
+    /// The sweep itself is invalid.
     Sweep(String),
-    /// The folder's fault.
+    /// The folder has a fault.
     Folder(Failure),
 }
 
 impl NoFolder {
-    /// As a failure; `file` is the sweep's.
+    /// Returns the failure. `file` is the file of the sweep.
     pub(crate) fn of(self, file: &dyn fmt::Display) -> Failure {
         match self {
             Self::Sweep(message) => Failure::usage(format!("{file}: {message}")),
@@ -55,10 +56,10 @@ impl NoFolder {
     }
 }
 
-impl Folder {
-    /// The folder, made if it was not there, with the sweep's manifest, written if there was none.
-    pub(crate) fn open(path: &Path, sweep: &Sweep, arguments: &[String]) -> Result<Self, NoFolder> {
-        // All paths are looked at before anything is written.
+impl<'a> Folder<'a> {
+    /// Opens the folder. Creates it if it does not exist, and writes the sweep's manifest if there is none.
+    pub(crate) fn open(path: &Path, sweep: &'a Sweep, arguments: &[String]) -> Result<Self, NoFolder> {
+        // All paths are checked before anything is written.
         let hash = sweep.hash().map_err(|error| NoFolder::Sweep(error.to_string()))?;
         let refuse = |message: String| {
             let place = Place::value(arguments, "--out", &path.to_string_lossy());
@@ -87,6 +88,7 @@ impl Folder {
         }
         Ok(Self {
             path: path.to_path_buf(),
+            of: sweep,
             sweep: hash,
             rows_a_path: sweep.rows_a_path(),
             paths_of: (0..sweep.parts())
@@ -96,13 +98,16 @@ impl Folder {
         })
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Those of `parts` that are not there whole. A part that cannot be read is raced again, and that is said; one of
-    /// another sweep is left alone, and refused.
+    /// Returns those of `parts` that are missing or incomplete in the folder. A part that cannot be read, or that an interrupted earlier
+    /// build wrote, is reported and counts as missing.
+    ///
+    /// # Errors
+    /// Fails for a part of another sweep, which is left unchanged.
     pub(crate) fn missing(&self, parts: &[u64]) -> Result<Vec<u64>, Failure> {
         let (mut missing, mut builds) = (Vec::new(), BTreeSet::new());
         for part in parts.iter().copied() {
@@ -119,7 +124,14 @@ impl Folder {
             let rows = paths.map_or(0, |paths| paths * self.rows_a_path);
             let wanted = PartLabel { sweep: self.sweep.clone(), part, rows };
             match part::from_bytes(bytes) {
-                Ok((label, records)) if label == wanted => builds.extend(part::builds(&records)),
+                Ok((label, records)) if label == wanted => match self.interrupted(&records) {
+                    None => builds.extend(part::builds(&records)),
+                    Some(path) => {
+                        let said = format!("{} is to be raced again: {}", file.display(), interrupted(path));
+                        output::say(&(excerpt::message(&said) + "\n"));
+                        missing.push(part);
+                    }
+                },
                 Ok((label, _)) => {
                     return Err(Failure::usage(format!(
                         "{} is part {} with {} rows of the sweep {}; part {part} with {rows} rows of {} belongs there",
@@ -132,7 +144,7 @@ impl Folder {
                 }
                 Err(error) => {
                     let said = format!("{} is not whole and is to be raced again: {error}", file.display());
-                    output::say(&(excerpt::message(&said) + "\n"));
+                    output::say(&excerpt::message(&said));
                     missing.push(part);
                 }
             }
@@ -141,7 +153,16 @@ impl Folder {
         Ok(missing)
     }
 
-    /// Says so where parts that are there were raced by other builds than this one.
+    /// Finds a path without byte-counting slow start, which an interrupted sweep of an earlier build left out; `None` if there is none.
+    fn interrupted(&self, records: &[Record]) -> Option<u64> {
+        let is_transfer = |path| {
+            let scenario = self.of.scenario(path);
+            scenario.is_ok_and(|scenario| matches!(scenario.contest().goal, Goal::Transfer { .. }))
+        };
+        part::path_without_reference(records, is_transfer)
+    }
+
+    /// Reports the existing parts that other builds of the program raced.
     fn say_builds(&self, builds: &mut BTreeSet<String>) {
         builds.remove(BUILD);
         if !builds.is_empty() {
@@ -154,10 +175,15 @@ impl Folder {
         }
     }
 
-    /// Writes a part, whole or not at all.
+    /// Writes a part, completely or not at all. If its name is a symbolic link, the link is replaced, and the link's target is unchanged.
     pub(crate) fn put(&self, part: u64, rows: &[SweptRow]) -> Result<(), Failure> {
         let bytes = part::to_bytes(&self.sweep, part, rows).map_err(Failure::write)?;
-        write_whole(&self.file(part), &bytes).map_err(Failure::write)
+        let file = self.file(part);
+        if std::fs::symlink_metadata(&file).is_ok_and(|found| found.is_symlink()) {
+            std::fs::remove_file(&file)
+                .map_err(|error| Failure::write(format!("cannot write {}: {error}", file.display())))?;
+        }
+        write_whole(&file, &bytes).map_err(Failure::write)
     }
 
     fn file(&self, part: u64) -> PathBuf {
@@ -165,47 +191,56 @@ impl Folder {
     }
 }
 
-/// Builds of the program in words.
+/// Describes the fault of a part that an interrupted sweep of an earlier build wrote.
+pub(crate) fn interrupted(path: u64) -> String {
+    format!(
+        "its path {path} lacks slow start that counts bytes, because an earlier build wrote it when it was interrupted"
+    )
+}
+
+/// Names the builds of the program.
 pub(crate) fn named_builds(builds: &[String]) -> String {
     format!("{} {}", if builds.len() == 1 { "build" } else { "builds" }, builds.join(", "))
 }
 
-/// The name of a part's file.
+/// Returns the name of a part's file.
 pub(crate) fn part_name(part: u64) -> String {
     format!("part-{part:06}.parquet")
 }
 
-/// Whether a file of this name in the folder of a sweep is one of its own.
+/// Checks whether a file name is one that a sweep writes into its folder.
 fn is_of_a_sweep(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     name == MANIFEST || (name.starts_with("part-") && name.ends_with(".parquet"))
 }
 
-/// The files of a sweep in its folder; one of the name of `other` too, though it is missing.
+/// Returns the files of a sweep in its folder. If `other` has a name that a sweep may write, the file of that name is included even if it
+/// does not exist.
 pub(crate) fn files_of_a_sweep(folder: &Path, other: &Path) -> Vec<PathBuf> {
+    // A folder that cannot be read is refused when it is opened.
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let names = entries.map(|entry| entry.file_name());
     let names = names.chain(other.file_name().map(ToOwned::to_owned));
     names.filter(|name| is_of_a_sweep(name)).map(|name| folder.join(name)).collect()
 }
 
-/// What a manifest says that those who read the parts need.
+/// The fields of a manifest that the readers of parts need.
 #[derive(Deserialize, Debug)]
 pub(crate) struct Manifest {
-    /// The version of the program that raced it.
+    /// The version of the program that raced the sweep.
     pub(crate) version: String,
-    /// The schemes, as `--schemes` takes them.
+    /// The schemes, in the form of `--schemes`.
     pub(crate) schemes: String,
     pub(crate) seed: u64,
     pub(crate) paths: u64,
-    /// How many draws the paths are of.
+    /// The number of draws from which the paths come.
     draws: u64,
     pub(crate) runs: u64,
     pub(crate) give_up: Option<u64>,
-    /// Paths a part.
+    /// The number of paths in a part.
     part: u64,
     pub(crate) parts: u64,
-    /// The sweep's hash.
+    /// The hash of the sweep.
     pub(crate) sweep: String,
 }
 
@@ -227,7 +262,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// What the rows of the schemes are called.
+    /// Returns the names that the schemes have in rows.
     pub(crate) fn names(&self, registry: Registry) -> Result<Vec<String>, String> {
         let choices = registry
             .parse_choices(&self.schemes)
@@ -235,19 +270,19 @@ impl Manifest {
         Ok(choices.iter().map(|choice| choice.name().to_owned()).collect())
     }
 
-    /// How many paths in a row are of one draw.
+    /// Returns the number of consecutive paths that come from one draw.
     pub(crate) fn paths_a_draw(&self) -> u64 {
         self.paths / self.draws.max(1)
     }
 
-    /// The paths of a part.
+    /// Returns the indices of the paths of a part.
     pub(crate) fn paths_of(&self, part: u64) -> Range<u64> {
         let from = part.saturating_mul(self.part).min(self.paths);
         from..from.saturating_add(self.part).min(self.paths)
     }
 }
 
-/// What is said of a sweep beside its parts.
+/// Returns the manifest's fields, which identify the sweep.
 fn manifest(sweep: &Sweep, hash: &str) -> Map<String, Value> {
     let fields: [(&str, Value); 11] = [
         ("version", VERSION.into()),
@@ -265,7 +300,8 @@ fn manifest(sweep: &Sweep, hash: &str) -> Map<String, Value> {
     fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// The first field in which a manifest is another one's. The build that made the folder may be another: rows carry theirs.
+/// Describes the first field in which a manifest differs from this sweep's; `None` if none does. The build that created the folder may
+/// differ, because each row has its own build.
 fn difference(found: &Map<String, Value>, wanted: &Map<String, Value>) -> Option<String> {
     let other = wanted.iter().find(|(key, value)| *key != OF_BUILD && found.get(*key) != Some(value))?;
     let of = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), ToString::to_string);

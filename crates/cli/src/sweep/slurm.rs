@@ -1,4 +1,4 @@
-//! The script that races a sweep as an array of Slurm jobs, a shard each.
+//! The script that races a sweep as an array of Slurm jobs. Each job races one shard.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -6,15 +6,16 @@ use std::path::Path;
 use firstflight_lab::Sweep;
 use firstflight_scenario::{quantity, quote};
 
+use super::shard::MAX_SHARDS;
 use crate::excerpt;
 use crate::failure::{Failure, Place};
 
-/// The longest name of a job that is made of a file's name, in characters.
+/// The maximum length of a job name made from a file's name, in characters.
 const LONGEST_NAME: usize = 40;
 
-/// The number of tasks of the array; an error if it is none, or more than the sweep has parts.
+/// Reads the number of tasks of the array. It must be at least one, and at most the number of the sweep's parts.
 pub(super) fn tasks(text: &str, sweep: &Sweep, arguments: &[String]) -> Result<u64, Failure> {
-    let most = sweep.parts().min(super::MOST_SHARDS);
+    let most = sweep.parts().min(MAX_SHARDS);
     quantity::count(text).ok().filter(|tasks| (1..=most).contains(tasks)).ok_or_else(|| {
         Failure::usage(format!(
             "--slurm: `{text}` is not allowed; a number of tasks from 1 to {most} is, for the sweep has {} parts",
@@ -24,8 +25,9 @@ pub(super) fn tasks(text: &str, sweep: &Sweep, arguments: &[String]) -> Result<u
     })
 }
 
-/// The script for `sbatch`. Its paths are absolute, the program's too, for a task begins where the script was handed in. What else a cluster
-/// wants (a partition, a time limit, an account) stands on the command line of `sbatch`, whose options go before those of a script.
+/// Returns the script for `sbatch`. Its paths, including the path of the program, are absolute, because a task starts in the folder from
+/// which the script was submitted. Other requirements of a cluster (a partition, a time limit, an account) belong on the command line of
+/// `sbatch`, whose options override those of a script.
 pub(super) fn script(
     sweep: &Sweep,
     file: &Path,
@@ -40,7 +42,7 @@ pub(super) fn script(
     let paths = sweep.paths();
     let parts = sweep.parts();
     let mut text = String::new();
-    // Writing into a string cannot fail.
+    // Writing to a string cannot fail.
     let _ = write!(
         text,
         "#!/bin/sh\n\
@@ -60,14 +62,14 @@ pub(super) fn script(
     Ok(text)
 }
 
-/// A path as an absolute one, quoted for a shell.
+/// Returns a path in absolute form, quoted for a shell.
 fn word(path: &Path) -> Result<String, Failure> {
     let refuse = |why: &str| Failure::usage(format!("--slurm: {}: {why}", excerpt::name(path)));
     let absolute = std::path::absolute(path).map_err(|error| refuse(&error.to_string()))?;
-    absolute.to_str().map(quote).ok_or_else(|| refuse("a path that is not UTF-8 cannot stand in a script"))
+    absolute.to_str().map(quote).ok_or_else(|| refuse("a path that is not UTF-8 cannot be in a script"))
 }
 
-/// What Slurm calls the job: the file's name, of the characters that need no quotes.
+/// Returns the job's name in Slurm: those characters of the file's name that need no quotes.
 fn job_name(file: &Path) -> String {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let plain = stem.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' });

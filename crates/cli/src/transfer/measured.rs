@@ -1,18 +1,26 @@
-//! What a sender knows of a transfer, as a row of a race.
+//! Turns what the sender knows about a transfer into a row of a race.
 
 use firstflight::{Bytes, Time};
-use firstflight_live::Options;
+use firstflight_export::{Record, json};
+use firstflight_habitats::Observed;
 use firstflight_measure::{Goal, Inside, Measured, Recording, ideal, row};
-use firstflight_report::Record;
+use firstflight_udp::Options;
 use serde_json::Value;
 
-use super::watched::Heard;
+/// The record of one connection.
+#[derive(Default)]
+pub(super) struct Heard {
+    /// The evidence from the sender's trace.
+    pub(super) observed: Observed,
+    /// The sender's internal states, if a report draws them.
+    pub(super) inside: Recording,
+}
 
-/// Bytes of the headers of IP and TCP, for the bytes of the ideal, which a transfer has not.
+/// The bytes of the IP and TCP headers. They are used only for the ideal, which is undefined for a transfer.
 const HEADERS: u64 = 40;
 
-/// The fields of a race's row that no sender knows: what happened in the network, to others, and what would have been best.
-const UNKNOWN: [&str; 11] = [
+/// The fields of a race's row that a sender cannot know: events in the network, effects on others, and the ideal.
+const UNKNOWN: [&str; 15] = [
     "packets_marked",
     "su_counts",
     "exit_cwnd_over_bdp",
@@ -20,33 +28,38 @@ const UNKNOWN: [&str; 11] = [
     "queue_peak_packets",
     "queue_mean_packets",
     "cross_lost_packets",
-    "harm_bps",
+    "harm_during_lost_packets",
+    "harm_during_bps",
+    "longest_wait_s",
+    "longest_wait_end",
+    "waited_s",
     "ideal_kind",
     "seed",
     "scenario_hash",
 ];
 
-/// The row of a transfer, and what is drawn of it.
+/// The row of a transfer, with its recording for the plots.
 pub(super) struct Row {
     pub(super) fields: Record,
     pub(super) recording: Recording,
 }
 
 impl Row {
-    /// The row that the sender's trace gives; `None` if the trace says nothing. `written` are all the bytes that the sender wrote.
+    /// Returns the row that follows from the sender's trace; `None` if the trace has no evidence. `written` is the number of bytes that the
+    /// sender wrote.
     pub(super) fn of(options: &Options, heard: Heard, written: u64) -> Option<Self> {
-        let Heard { overheard, inside, .. } = heard;
-        let told = overheard.of_transfer(written);
-        let mss = u16::try_from(told.evidence.recording.mss).ok()?;
+        let Heard { observed, inside } = heard;
+        let record = observed.of_transfer(written);
+        let mss = u16::try_from(record.evidence.recording.mss).ok()?;
         let scenario = options.scenario(mss).ok()?;
         let goal = Goal::Transfer { ip_bytes: ideal::ip_bytes(written, u64::from(mss), HEADERS) };
         let measured = Measured {
             goal,
-            base_rtt: told.min_rtt.unwrap_or(0),
+            base_rtt: record.min_rtt.unwrap_or(0),
             mss,
             ..scenario.measured(options.choice(), 0)
         };
-        let Ok(Value::Object(mut fields)) = serde_json::to_value(row(&measured, &told.evidence)) else {
+        let Ok(Value::Object(mut fields)) = serde_json::to_value(row(&measured, &record.evidence)) else {
             return None;
         };
         for field in UNKNOWN {
@@ -54,15 +67,16 @@ impl Row {
                 *value = Value::Null;
             }
         }
-        Some(Self { fields, recording: joined(told.evidence.recording, inside, told.evidence.su_end) })
+        Some(Self { fields, recording: joined(record.evidence.recording, inside, record.evidence.su_end) })
     }
 
     pub(super) fn json(&self) -> String {
-        Value::Object(self.fields.clone()).to_string()
+        // A record can always be written as JSON.
+        json::line(&self.fields).unwrap_or_default()
     }
 }
 
-/// The recording with the inside of its sender.
+/// Returns the recording, with the sender's internal states from `inside` added.
 fn joined(recording: Recording, inside: Recording, su_end: Option<u64>) -> Recording {
     let Recording { states, rtts, mut phases, marks, .. } = inside;
     let ended_at = recording.ended_at;

@@ -1,12 +1,13 @@
-//! The page of the transfers of a command.
+//! The report page of a command's transfers.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use firstflight_export::Record;
 use firstflight_measure::VERSION;
-use firstflight_report::{Drawn, Record, Report, Subject, html};
-use firstflight_transfer::Transferred;
+use firstflight_report::{Drawn, Report, Subject, html};
+use firstflight_udp::files::Transferred;
 use serde_json::Value;
 
 use super::measured::Row;
@@ -14,11 +15,11 @@ use super::said;
 use crate::failure::Failure;
 use crate::results::write;
 
-/// The most transfers that a page draws, and the most of which it has numbers: the first.
-const MOST_PANELS: usize = 12;
-const MOST_ROWS: usize = 1_000;
+/// The maximum number of transfers that a page draws, and the maximum number whose values it shows. The first transfers are chosen.
+const MAX_PANELS: usize = 12;
+const MAX_ROWS: usize = 1_000;
 
-/// The page of a command's transfers, if one is wanted.
+/// The report page of a command's transfers. It has no path if no report was requested.
 #[derive(Clone)]
 pub(super) struct Page {
     path: Option<PathBuf>,
@@ -30,7 +31,7 @@ struct SoFar {
     rows: Vec<Record>,
     drawn: Vec<Drawn>,
     files: String,
-    /// Transfers beyond the most.
+    /// The number of transfers beyond the maximum.
     left_out: u64,
 }
 
@@ -39,13 +40,18 @@ impl Page {
         Self { path, so_far: Arc::default() }
     }
 
-    /// Takes a transfer.
+    /// Returns whether another transfer would be drawn.
+    pub(super) fn draws(&self) -> bool {
+        self.path.is_some() && self.lock().drawn.len() < MAX_PANELS
+    }
+
+    /// Adds a transfer to the page.
     pub(super) fn take(&self, file: &Transferred, row: &Row) {
         if self.path.is_none() {
             return;
         }
         let mut so_far = self.lock();
-        if so_far.rows.len() >= MOST_ROWS {
+        if so_far.rows.len() >= MAX_ROWS {
             so_far.left_out += 1;
             return;
         }
@@ -54,7 +60,7 @@ impl Page {
         let scheme = ["label", "scheme"].map(|field| fields.get(field).and_then(Value::as_str).unwrap_or(""));
         let scheme = scheme.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
         let label = format!("{number}: {scheme}");
-        if so_far.drawn.len() < MOST_PANELS {
+        if so_far.drawn.len() < MAX_PANELS {
             let mut recording = recording.clone();
             recording.label.clone_from(&label);
             so_far.drawn.push(Drawn::new(&recording, None));
@@ -62,14 +68,14 @@ impl Page {
         let mut fields = fields.clone();
         fields.insert("label".to_owned(), label.into());
         so_far.rows.push(fields);
-        // Writing into memory does not fail.
+        // Writing to memory cannot fail.
         let _ = writeln!(so_far.files, "{number}: {}", said::whole(file));
     }
 
-    /// Writes the page, if there is anything to show. `title` says who sent to whom.
+    /// Writes the page, if there is anything to show. `title` names the sender and the receiver.
     ///
     /// # Errors
-    /// The page could not be written.
+    /// Fails if the page cannot be written.
     pub(super) fn write(&self, title: &str, arguments: &[String]) -> Result<(), Failure> {
         let Some(path) = &self.path else { return Ok(()) };
         let SoFar { rows, drawn, files, left_out } = std::mem::take(&mut *self.lock());

@@ -1,12 +1,16 @@
-//! A transfer in words and as JSON.
+//! Describes a transfer in words and as JSON.
 
-use firstflight_report::human::{count, printable, rate, seconds, significant};
-use firstflight_transfer::Transferred;
+use firstflight_export::json;
+use firstflight_report::human::{count, rate, seconds, significant};
+use firstflight_trace::in_a_line;
+use firstflight_udp::files::Transferred;
 use serde_json::Value;
 
 use super::measured::Row;
+use crate::failure::Failure;
+use crate::output;
 
-/// What got across, as JSON; `took` is the time of the transfer in seconds, where it is known.
+/// Describes the transferred file as JSON. `took` is the duration of the transfer in seconds, if it is known.
 pub(super) fn json(file: &Transferred, took: Option<f64>) -> String {
     let Transferred { path, length, resumed, sha256 } = file;
     let mut fields =
@@ -14,18 +18,19 @@ pub(super) fn json(file: &Transferred, took: Option<f64>) -> String {
     if let (Some(took), Some(fields)) = (took, fields.as_object_mut()) {
         fields.insert("time_s".to_owned(), took.into());
     }
-    fields.to_string()
+    // Numbers and texts can always be written as JSON.
+    json::line(&fields).unwrap_or_default()
 }
 
-/// What got across.
+/// Describes the transferred file in words.
 pub(super) fn whole(file: &Transferred) -> String {
     let Transferred { path, length, resumed, sha256 } = file;
     let before = if *resumed > 0 { format!(" ({} were there)", count(*resumed)) } else { String::new() };
     let hash = sha256.get(..16).unwrap_or(sha256);
-    format!("{}: {} bytes{before}, SHA-256 {hash}", printable(path), count(*length))
+    format!("{}: {} bytes{before}, SHA-256 {hash}", in_a_line(path), count(*length))
 }
 
-/// What got across, and how fast.
+/// Describes the transferred file and the rate of the transfer in words.
 pub(super) fn timed(file: &Transferred, took: f64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
     let bits = (file.length - file.resumed) as f64 * 8.0;
@@ -33,7 +38,7 @@ pub(super) fn timed(file: &Transferred, took: f64) -> String {
     format!("{}, {}, {}", whole(file), seconds(took), rate(bps))
 }
 
-/// What got across, how fast, and how the sender started.
+/// Describes the transferred file, the rate of the transfer, and the sender's start-up in words.
 pub(super) fn started(file: &Transferred, Row { fields, .. }: &Row) -> String {
     let number = |field: &str| fields.get(field).and_then(Value::as_f64);
     let text = |field: &str| fields.get(field).and_then(Value::as_str).unwrap_or_default();
@@ -48,4 +53,20 @@ pub(super) fn started(file: &Transferred, Row { fields, .. }: &Row) -> String {
     };
     let (lost, sent) = (counted("packets_lost"), counted("packets_sent"));
     format!("{first}\n  {}: {exit}; {lost} of {sent} packets lost", text("scheme"))
+}
+
+/// Reports a sent file. With JSON, prints only the row. If the sender's trace gives no row, reports that on standard error.
+///
+/// # Errors
+/// Fails if standard output cannot be written. A closed standard output is not an error.
+pub(super) fn show_sent(file: &Transferred, row: Option<&Row>, json: bool) -> Result<(), Failure> {
+    match (row, json) {
+        (Some(row), true) => output::print(&row.json()),
+        (None, true) => {
+            output::say(&format!("note: no row of {}", whole(file)));
+            Ok(())
+        }
+        (Some(row), false) => output::print_words(&(started(file, row) + "\n")),
+        (None, false) => output::print_words(&(whole(file) + "\n")),
+    }
 }

@@ -1,176 +1,170 @@
-//! What is heard of connections while they live: for their rows, their reports, their captures and their qlogs. A thread of each
-//! connection's own takes it in, so that no packet waits for a disk.
+//! Observes live connections for their rows, reports, captures and qlogs. The host's thread makes the observations, and never waits for a
+//! disk.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
-use std::num::NonZeroU32;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
-use std::thread::JoinHandle;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use firstflight::{Time, TraceRecord};
-use firstflight_compare::Overheard;
-use firstflight_live::{Beginning, Watch, Watches};
+use firstflight_export::log::{CapturedEnds, LoggedEnd, LoggedFlow};
 use firstflight_measure::{Inside, Recording};
-use firstflight_report::log::{CapturedEnds, EndLogs, LoggedEnd, LoggedFlow};
-use firstflight_tcp::{Happening, Segment, Snapshot, Transmit};
+use firstflight_tcp::{EndpointEvent, Segment, Snapshot, Transmit};
+use firstflight_udp::{Beginning, Source, Stream, Watch, Watches};
 
-use crate::output;
+use super::budget::{Budget, Taken};
+use super::limits::Limits;
+use super::logs::{Item, Logs, Wanted};
+use super::measured::Heard;
+use super::reported::Page;
+use crate::failure::Failure;
 
-/// The bytes of segments that may wait for a disk. Segments beyond are missing in the capture, and counted.
-const WAITING: u64 = 256 << 20;
-/// The longest name of a log, without what follows it: file systems have names of 255 bytes.
-const LONGEST_NAME: usize = 200;
+/// The number of bytes by which a record grows before the budget is checked again.
+const STEP: u64 = 4 << 10;
+/// The maximum number of items held for a connection until its logs start.
+const BEGINNING: usize = 64;
 
-/// What is wanted of connections.
-#[derive(Clone, Debug)]
-pub(super) struct Wanted {
-    /// Which end of the data this is.
-    pub(super) end: LoggedEnd,
-    /// The folders of captures and of qlogs.
-    pub(super) pcap: Option<PathBuf>,
-    pub(super) qlog: Option<PathBuf>,
-    /// The most bytes kept of a captured packet.
-    pub(super) snap: Option<NonZeroU32>,
-    /// Whether a report draws the transfers.
-    pub(super) report: bool,
+/// The identity of a connection at one of its ends.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Connection {
+    peer: SocketAddr,
+    /// The TCP ports of this end and of the peer.
+    ports: (u16, u16),
 }
 
-impl Wanted {
-    /// Whether anything is to be heard: of a sender always, for its row.
-    fn is_any(&self) -> bool {
-        self.end == LoggedEnd::Sender || self.has_logs()
-    }
-
-    fn has_logs(&self) -> bool {
-        self.pcap.is_some() || self.qlog.is_some()
+impl Connection {
+    pub(super) fn of(stream: &Stream) -> Self {
+        Self { peer: stream.peer_addr(), ports: stream.ports() }
     }
 }
 
-/// Watches connections, and has what was heard of each by its peer's address.
+/// The observers of connections, with the record of each connection.
 #[derive(Clone)]
 pub(super) struct Watchers(Arc<Shared>);
 
 struct Shared {
     wanted: Wanted,
-    connections: Mutex<BTreeMap<SocketAddr, Vec<Listening>>>,
-    /// How often each name of a log was given.
-    names: Mutex<BTreeMap<String, u32>>,
-    /// The first failure of a log. It ends no transfer.
-    failure: Mutex<Option<io::Error>>,
-    /// Bytes of segments that wait, and how many segments found no room.
-    waiting: AtomicU64,
-    missed: AtomicU64,
+    page: Page,
+    connections: Mutex<BTreeMap<Connection, Arc<Mutex<Seen>>>>,
+    logs: Option<Logs>,
+    memory: Arc<Budget>,
+    number: AtomicU64,
 }
 
-/// A connection that is watched.
-struct Listening {
-    to: mpsc::Sender<Item>,
-    listener: JoinHandle<Heard>,
-}
-
-/// What was heard of a connection.
-#[derive(Default)]
-pub(super) struct Heard {
-    /// What its sender's trace says.
-    pub(super) overheard: Overheard,
-    /// Its inside as figures show it, if it is to be drawn.
-    pub(super) inside: Recording,
-    logs: Option<EndLogs>,
-}
-
-/// Something that is heard.
-enum Item {
-    Sent(Time, Transmit, Box<[u8]>),
-    Arrived(Time, Segment, Box<[u8]>),
-    Happening(Time, Happening, Box<Snapshot>),
-    Told(Box<TraceRecord>),
-    State(Time, Box<Snapshot>),
-    /// No more is listened for.
-    End,
+/// The record of a connection under way, and the state of its logs.
+struct Seen {
+    number: u64,
+    /// The record; `None` if the budget was exhausted.
+    heard: Option<Heard>,
+    inside: Option<Inside>,
+    memory: Taken,
+    /// The number of bytes added since the budget was last checked.
+    added: u64,
+    /// Whether the logs of the connection have started. Its first items are held until then.
+    is_logged: bool,
+    held: Vec<Item>,
 }
 
 impl Watchers {
-    pub(super) fn new(wanted: Wanted) -> Self {
-        Self(Arc::new(Shared {
-            wanted,
-            connections: Mutex::default(),
-            names: Mutex::default(),
-            failure: Mutex::default(),
-            waiting: AtomicU64::new(0),
-            missed: AtomicU64::new(0),
-        }))
+    /// Creates observers for connections that this end opens. Their logs start with the connection.
+    pub(super) fn new(wanted: Wanted, page: Page) -> Result<Self, Failure> {
+        Self::with(wanted, page, u64::MAX, u64::MAX)
     }
 
-    /// Who watches each connection; `None` if nothing is wanted.
+    /// Creates observers for connections that strangers open.
+    pub(super) fn of_strangers(wanted: Wanted, page: Page, limits: &Limits) -> Result<Self, Failure> {
+        Self::with(Wanted { waits: true, ..wanted }, page, limits.traces(), limits.logs)
+    }
+
+    fn with(wanted: Wanted, page: Page, memory: u64, logs: u64) -> Result<Self, Failure> {
+        let logs = wanted.has_logs().then(|| Logs::begin(&wanted, logs)).transpose();
+        let logs = logs.map_err(|error| Failure::usage(format!("the system gives no thread: {error}")))?;
+        Ok(Self(Arc::new(Shared {
+            wanted,
+            page,
+            connections: Mutex::default(),
+            logs,
+            memory: Budget::new(memory),
+            number: AtomicU64::new(0),
+        })))
+    }
+
+    /// Returns the factory of observers for connections; `None` if nothing is observed.
     pub(super) fn watches(&self) -> Option<Watches> {
         let shared = Arc::clone(&self.0);
         shared.wanted.is_any().then(|| {
-            Arc::new(move |beginning: &Beginning<'_>| {
-                shared.begin(beginning).map(|watch| watch as Box<dyn Watch>)
-            }) as Watches
+            Arc::new(move |beginning: &Beginning<'_>| Ok(Box::new(shared.begin(beginning)) as Box<dyn Watch>))
+                as Watches
         })
     }
 
-    /// What was heard of the connection with this peer; `None` if there is not exactly one, for then whose it is cannot be told. The
-    /// connection's logs get the name of this path; without one they are removed.
-    pub(super) fn take(&self, peer: SocketAddr, path: Option<&str>) -> Option<Heard> {
-        let mut all = locked(&self.0.connections).remove(&peer)?;
-        let (Some(Listening { to, listener }), 0) = (all.pop(), all.len()) else { return None };
-        // A listener that ended already hears nothing any more.
-        let _ = to.send(Item::End);
-        let mut heard = listener.join().ok()?;
-        if let (Some(logs), Some(path)) = (heard.logs.take(), path)
-            && let Err(error) = logs.finish(&self.name(path))
-        {
-            locked(&self.0.failure).get_or_insert(error);
+    /// Starts the logs of the connection.
+    pub(super) fn begin(&self, connection: &Connection) {
+        let seen = locked(&self.0.connections).get(connection).cloned();
+        if let (Some(seen), Some(logs)) = (seen, &self.0.logs) {
+            let mut seen = locked(&seen);
+            seen.is_logged = true;
+            logs.take_all(std::mem::take(&mut seen.held));
         }
-        Some(heard)
     }
 
-    /// The first failure of a log, if any; what else a log lacks is said.
-    pub(super) fn failure(&self) -> Option<io::Error> {
-        let missed = self.0.missed.load(Ordering::Relaxed);
-        if missed > 0 {
-            output::say(&format!("warning: the disk was too slow: captures lack {missed} packets\n"));
+    /// Takes the record of the connection; `None` if there is none, or if there was no room for it. The logs of the connection get a name
+    /// made from this path, or are removed without one.
+    pub(super) fn take(&self, connection: &Connection, path: Option<&str>) -> Option<Heard> {
+        let seen = locked(&self.0.connections).remove(connection)?;
+        let mut seen = locked(&seen);
+        if let Some(logs) = &self.0.logs {
+            logs.end(seen.number, path);
         }
-        locked(&self.0.failure).take()
+        seen.held = Vec::new();
+        seen.memory.is_now(0);
+        seen.inside = None;
+        seen.heard.take()
     }
 
-    /// The name of the logs of a file at this path: another one each time.
-    fn name(&self, path: &str) -> String {
-        let flat = path.replace('/', "_");
-        let mut start = flat.len().saturating_sub(LONGEST_NAME);
-        while !flat.is_char_boundary(start) {
-            start += 1;
-        }
-        let name = flat.get(start..).unwrap_or_default().trim_start_matches('.').to_owned();
-        let mut names = locked(&self.0.names);
-        let count = names.entry(name.clone()).and_modify(|count| *count += 1).or_insert(1);
-        if *count == 1 { name } else { format!("{name}-{count}") }
+    /// Takes the record as [`Watchers::take`] does, for this end's own connection to a peer, even if it was never established.
+    pub(super) fn take_own(&self, peer: SocketAddr, path: Option<&str>) -> Option<Heard> {
+        let connection =
+            locked(&self.0.connections).keys().find(|connection| connection.peer == peer).copied();
+        self.take(&connection?, path)
+    }
+
+    /// Ends all logs. Returns the first failure, if any, and reports what else is missing in the logs.
+    pub(super) fn end(&self) -> Option<io::Error> {
+        self.0.logs.as_ref().and_then(Logs::finish)
     }
 }
 
 impl Shared {
-    fn begin(self: &Arc<Self>, beginning: &Beginning<'_>) -> io::Result<Box<Watcher>> {
-        // A log that cannot be written costs neither the row nor the transfer.
-        let logs = self.wanted.has_logs().then(|| self.logs(beginning)).transpose();
-        let logs = logs.unwrap_or_else(|error| {
-            locked(&self.failure).get_or_insert(error);
-            None
-        });
-        let (to, from) = mpsc::channel();
-        let (shared, mss) = (Arc::clone(self), beginning.mss);
-        let listener = std::thread::Builder::new().spawn(move || shared.listen(&from, logs, mss))?;
-        let listening = Listening { to: to.clone(), listener };
-        locked(&self.connections).entry(beginning.peer).or_default().push(listening);
-        Ok(Box::new(Watcher { shared: Arc::clone(self), to }))
+    fn begin(self: &Arc<Self>, beginning: &Beginning<'_>) -> Watcher {
+        let Beginning { peer, ports, mss, .. } = *beginning;
+        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        let recording = Recording { mss: u32::from(mss), ..Recording::default() };
+        let draws = self.wanted.report && self.page.draws();
+        let is_logged = !self.wanted.waits;
+        let mut seen = Seen {
+            number,
+            heard: self.wanted.is_sender().then(|| Heard { inside: recording, ..Heard::default() }),
+            inside: draws.then(Inside::default),
+            memory: self.memory.share(Source::of(peer.ip())),
+            added: 0,
+            is_logged,
+            held: Vec::new(),
+        };
+        if let Some(logs) = &self.logs {
+            let (flow, ends) = self.flow(beginning);
+            let first = Item::begin(number, flow, ends);
+            if is_logged { logs.take(first) } else { seen.held.push(first) }
+        }
+        let (connection, seen) = (Connection { peer, ports }, Arc::new(Mutex::new(seen)));
+        locked(&self.connections).insert(connection, Arc::clone(&seen));
+        Watcher { shared: Arc::clone(self), connection, seen }
     }
 
-    fn logs(&self, beginning: &Beginning<'_>) -> io::Result<EndLogs> {
+    /// Returns the description of a connection that its logs have at the start.
+    fn flow(&self, beginning: &Beginning<'_>) -> (LoggedFlow, CapturedEnds) {
         #[expect(clippy::disallowed_methods, reason = "captures of real packets have real times")]
         let began = SystemTime::now();
         let since_1970 = began.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
@@ -178,9 +172,10 @@ impl Shared {
         let (ours, theirs) = beginning.ports;
         let own = SocketAddr::new(own_address(beginning).ip(), ours);
         let peer = SocketAddr::new(beginning.peer.ip(), theirs);
+        let scheme = || beginning.header.scheme.split(':').next().unwrap_or_default().to_owned();
         let flow = LoggedFlow {
             name: match self.wanted.end {
-                LoggedEnd::Sender => beginning.header.scheme.split(':').next().unwrap_or_default().to_owned(),
+                LoggedEnd::Sender => scheme(),
                 LoggedEnd::Receiver => "transfer".to_owned(),
             },
             flow: 0,
@@ -192,137 +187,136 @@ impl Shared {
             mss: beginning.mss,
             packet: u32::from(beginning.mss) + 40,
         };
-        let folders = [self.wanted.pcap.as_deref(), self.wanted.qlog.as_deref()];
-        EndLogs::begin(folders, &flow, &CapturedEnds { own, peer, epoch }, self.wanted.snap)
-    }
-
-    fn listen(&self, from: &mpsc::Receiver<Item>, logs: Option<EndLogs>, mss: u16) -> Heard {
-        let recording = Recording { mss: u32::from(mss), ..Recording::default() };
-        let mut heard = Heard { overheard: Overheard::default(), inside: recording, logs };
-        let mut inside = self.wanted.report.then(Inside::default);
-        while let Ok(item) = from.recv() {
-            match &item {
-                Item::Sent(at, transmit, payload) => {
-                    self.waiting.fetch_sub(room(payload), Ordering::Relaxed);
-                    if let Some(logs) = &mut heard.logs {
-                        logs.sent(*at, transmit, payload);
-                    }
-                }
-                Item::Arrived(at, segment, payload) => {
-                    self.waiting.fetch_sub(room(payload), Ordering::Relaxed);
-                    if let Some(logs) = &mut heard.logs {
-                        logs.arrived(*at, segment, payload);
-                    }
-                }
-                Item::Happening(at, happening, snapshot) => {
-                    if let Some(logs) = &mut heard.logs {
-                        logs.happening(*at, happening);
-                    }
-                    if let Some(inside) = &mut inside {
-                        inside.happening(&mut heard.inside, *at, happening, || **snapshot);
-                    }
-                }
-                Item::Told(told) => {
-                    heard.overheard.take(told);
-                    if let Some(logs) = &mut heard.logs {
-                        logs.told(told);
-                    }
-                }
-                Item::State(at, snapshot) => {
-                    if let Some(logs) = &mut heard.logs {
-                        logs.state(*at, snapshot);
-                    }
-                    if let Some(inside) = &mut inside {
-                        inside.state(&mut heard.inside, *at, snapshot);
-                    }
-                }
-                Item::End => break,
-            }
-        }
-        heard
+        (flow, CapturedEnds { own, peer, epoch })
     }
 }
 
-/// What a watcher hands on of a connection. It never waits: a connection would be late.
+impl Seen {
+    /// Adds to the bytes of the connection's record. If there is no room for them, drops the whole record.
+    fn adds(&mut self, bytes: usize) {
+        self.added += bytes as u64;
+        if self.added < STEP {
+            return;
+        }
+        self.added = 0;
+        let Some(heard) = &self.heard else { return };
+        let Recording { states, rtts, marks, phases, .. } = &heard.inside;
+        let drawn = (states.capacity() + rtts.capacity() + marks.capacity() + phases.capacity()) * 64;
+        if !self.memory.is_now((heard.observed.memory() + drawn) as u64) {
+            (self.heard, self.inside) = (None, None);
+            self.memory.is_now(0);
+        }
+    }
+
+    /// Passes an item to the logs, or holds it until they start.
+    fn log(&mut self, logs: &Logs, item: Item) {
+        if self.is_logged {
+            logs.take(item);
+        } else if self.held.len() < BEGINNING {
+            self.held.push(item);
+        }
+    }
+}
+
+/// The observer of one connection.
 struct Watcher {
     shared: Arc<Shared>,
-    to: mpsc::Sender<Item>,
+    connection: Connection,
+    seen: Arc<Mutex<Seen>>,
 }
 
-impl Watcher {
-    fn hand_on(&self, item: Item) {
-        // A listener that ended hears nothing any more.
-        let _ = self.to.send(item);
-    }
-
-    /// The payload of a segment for the logs; `None` if there is none, or no room.
-    fn payload(&self, pieces: [&[u8]; 2]) -> Option<Box<[u8]>> {
-        let wanted = &self.shared.wanted;
-        if !wanted.has_logs() {
-            return None;
+impl Drop for Watcher {
+    /// Removes the record of a stranger's connection that was never accepted.
+    fn drop(&mut self) {
+        if !self.shared.wanted.waits {
+            return;
         }
-        let payload: Box<[u8]> =
-            if wanted.pcap.is_some() { pieces.concat().into_boxed_slice() } else { Box::default() };
-        let room = room(&payload);
-        if self.shared.waiting.fetch_add(room, Ordering::Relaxed) > WAITING {
-            self.shared.waiting.fetch_sub(room, Ordering::Relaxed);
-            self.shared.missed.fetch_add(1, Ordering::Relaxed);
-            return None;
+        let mut connections = locked(&self.shared.connections);
+        if connections.get(&self.connection).is_some_and(|seen| Arc::ptr_eq(seen, &self.seen)) {
+            connections.remove(&self.connection);
+            drop(connections);
+            if let Some(logs) = &self.shared.logs {
+                logs.end(locked(&self.seen).number, None);
+            }
         }
-        Some(payload)
-    }
-
-    fn is_sender(&self) -> bool {
-        self.shared.wanted.end == LoggedEnd::Sender
     }
 }
 
 impl Watch for Watcher {
     fn sent(&mut self, at: Time, transmit: &Transmit, payload: [&[u8]; 2]) {
-        if let Some(payload) = self.payload(payload) {
-            self.hand_on(Item::Sent(at, *transmit, payload));
+        if let Some(logs) = &self.shared.logs {
+            let mut seen = locked(&self.seen);
+            let item = logs.sent(seen.number, at, transmit, payload);
+            seen.log(logs, item);
         }
     }
 
     fn arrived(&mut self, at: Time, segment: &Segment, payload: &[u8]) {
-        if let Some(payload) = self.payload([payload, &[]]) {
-            self.hand_on(Item::Arrived(at, *segment, payload));
+        if let Some(logs) = &self.shared.logs {
+            let mut seen = locked(&self.seen);
+            let item = logs.arrived(seen.number, at, segment, payload);
+            seen.log(logs, item);
         }
     }
 
-    fn happening(&mut self, at: Time, happening: &Happening, snapshot: &Snapshot) {
-        if self.is_sender() {
-            self.hand_on(Item::Happening(at, *happening, Box::new(*snapshot)));
+    fn event(&mut self, at: Time, event: &EndpointEvent, snapshot: &Snapshot) {
+        if !self.shared.wanted.is_sender() {
+            return;
+        }
+        let mut seen = locked(&self.seen);
+        let seen = &mut *seen;
+        if let (Some(inside), Some(heard)) = (&mut seen.inside, &mut seen.heard) {
+            inside.event(&mut heard.inside, at, event, || *snapshot);
+            seen.adds(64);
+        }
+        if let Some(logs) = &self.shared.logs {
+            let item = Item::event(seen.number, at, event);
+            seen.log(logs, item);
         }
     }
 
-    fn told(&mut self, told: TraceRecord) {
-        if self.is_sender() {
-            self.hand_on(Item::Told(Box::new(told)));
+    fn record(&mut self, record: TraceRecord) {
+        if !self.shared.wanted.is_sender() {
+            return;
+        }
+        let mut seen = locked(&self.seen);
+        if let Some(heard) = &mut seen.heard {
+            heard.observed.take(&record);
+            seen.adds(16);
+        }
+        if let Some(logs) = self.shared.logs.as_ref().filter(|_| self.shared.wanted.qlog.is_some()) {
+            let item = Item::record(seen.number, record);
+            seen.log(logs, item);
         }
     }
 
     fn state(&mut self, at: Time, snapshot: &Snapshot) {
         let wanted = &self.shared.wanted;
-        if self.is_sender() && (wanted.report || wanted.qlog.is_some()) {
-            self.hand_on(Item::State(at, Box::new(*snapshot)));
+        if !(wanted.is_sender() && (wanted.report || wanted.qlog.is_some())) {
+            return;
+        }
+        let mut seen = locked(&self.seen);
+        let seen = &mut *seen;
+        if let (Some(inside), Some(heard)) = (&mut seen.inside, &mut seen.heard) {
+            inside.state(&mut heard.inside, at, snapshot);
+            seen.adds(64);
+        }
+        if let Some(logs) = self.shared.logs.as_ref().filter(|_| wanted.qlog.is_some()) {
+            let item = Item::state(seen.number, at, snapshot);
+            seen.log(logs, item);
         }
     }
 }
 
-/// What a segment takes while it waits.
-fn room(payload: &[u8]) -> u64 {
-    payload.len() as u64 + 256
-}
-
-/// The host's address of the connection. A socket of all addresses has the one from which the system would send.
+/// Returns the host's address of the connection. If the socket is bound to all addresses, this is the address from which the system would
+/// send.
 fn own_address(beginning: &Beginning<'_>) -> SocketAddr {
     let Beginning { own, peer, .. } = beginning;
     if !own.ip().is_unspecified() {
         return *own;
     }
     let asked = UdpSocket::bind((own.ip(), 0)).and_then(|socket| {
-        // Nothing is sent.
+        // Connecting a UDP socket sends no packet.
         socket.connect(peer)?;
         socket.local_addr()
     });

@@ -1,22 +1,23 @@
-//! A connection as a transfer uses it: it counts what is written, and ends when the peer is silent or the user interrupts.
+//! A connection for a transfer. It counts the bytes written, and fails if the peer is silent or the user interrupts.
 
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use firstflight_live::{Options, Stream};
-use firstflight_transfer::TransferError;
+use firstflight_udp::files::TransferError;
+use firstflight_udp::{Options, Stream};
 
+use crate::clock::now;
 use crate::interrupt::Interrupt;
 
-/// For how long a peer that left is waited for at most, so that it hears the end.
+/// The maximum time to wait at the end for the peer to acknowledge and close, so that the peer receives the last bytes.
 const LINGER: Duration = Duration::from_secs(3);
-/// How often a wait looks for the user's interrupt.
+/// The time between two checks for the user's interrupt.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Bytes written, for whoever outlives the connection.
+/// A handle to the counter of written bytes. It remains valid after the connection has ended.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Count(Arc<AtomicU64>);
 
@@ -49,26 +50,25 @@ impl Wire {
         let any: SocketAddr =
             if address.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0_u16; 8], 0).into() };
         let options = options.clone().linger(patience.min(LINGER));
-        let host = firstflight_live::Host::bind(any, &options).map_err(TransferError::Connection)?;
-        let stream = host.connect_timeout(address, patience).map_err(TransferError::Connection)?;
+        let host = firstflight_udp::Host::bind(any, &options).map_err(TransferError::Connection)?;
+        let stream = host.connect_timeout(address, patience).map_err(|error| match error.kind() {
+            io::ErrorKind::TimedOut => {
+                let wait = patience.as_secs_f64();
+                let why =
+                    format!("no answer within {wait} s: nothing listens at {address}, or it has another key");
+                TransferError::Connection(io::Error::new(io::ErrorKind::TimedOut, why))
+            }
+            _ => TransferError::Connection(error),
+        })?;
         Ok(Self { interrupt: Some(interrupt.clone()), ..Self::new(stream, patience) })
     }
 
-    /// Bytes that were written.
-    pub(super) fn written(&self) -> u64 {
-        self.written.get()
-    }
-
-    /// Their count, also once the connection is gone.
+    /// Returns a handle to the counter of written bytes. The handle remains valid after the connection has ended.
     pub(super) fn count(&self) -> Count {
         self.written.clone()
     }
 
     fn patiently(&mut self, mut call: impl FnMut(&Stream) -> io::Result<usize>) -> io::Result<usize> {
-        let now = || {
-            #[expect(clippy::disallowed_methods, reason = "a silent peer is waited for so long")]
-            Instant::now()
-        };
         let heard = || {
             let info = self.stream.info();
             (info.acknowledged, info.received)
@@ -81,7 +81,7 @@ impl Wire {
                         && begin.elapsed() < self.patience
                         && !self.interrupt.as_ref().is_some_and(Interrupt::happened) =>
                 {
-                    // A peer that acknowledges what is on its way, or says what is not read yet, is not silent.
+                    // A peer that acknowledges data in flight, or sends data that has not been read yet, is not silent.
                     let heard = heard();
                     if std::mem::replace(&mut last, heard) != heard {
                         begin = now();

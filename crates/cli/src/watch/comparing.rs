@@ -1,17 +1,19 @@
-//! `watch --compare`: the start-ups before a deployment against those after it.
+//! `watch --compare`: compares the start-ups before a deployment with those after it.
 
 use std::path::Path;
 
+use firstflight_export::{Record, json, parquet};
 use firstflight_report::grid::{ALWAYS, Cells, Column, Grid};
-use firstflight_report::human::{self, printable, significant};
-use firstflight_report::{Record, json, parquet, prose};
+use firstflight_report::human::{self, significant};
+use firstflight_report::prose;
+use firstflight_trace::in_a_line;
 use firstflight_watch::{BeforeAfter, Change, Side, Unit};
 use serde::Serialize;
 
 use crate::failure::{Failure, Place};
 use crate::output;
 
-/// A number as `--json` gives it, with the two collections.
+/// The line of JSON for one number, with its values in the two collections.
 #[derive(Serialize)]
 struct Line<'a> {
     #[serde(flatten)]
@@ -20,12 +22,12 @@ struct Line<'a> {
     after_file: String,
     before_starts: usize,
     after_starts: usize,
-    /// What was drawn anew for the interval: `prefixes` or `connections`.
+    /// The unit that is resampled for the confidence interval: `prefixes` or `connections`.
     drawn: &'static str,
     resamples: usize,
 }
 
-/// Compares two files.
+/// Compares the start-ups in two files.
 pub(super) fn compare(
     before: &Path,
     after: &Path,
@@ -59,7 +61,14 @@ pub(super) fn compare(
 
 fn read(path: &Path, arguments: &[String]) -> Result<Vec<Record>, Failure> {
     let bytes = std::fs::read(path).map_err(|error| refuse(path, &error, arguments))?;
-    parquet::read(bytes).map_err(|error| refuse(path, &error, arguments))
+    let (rows, is_partial) = parquet::read_so_far(bytes).map_err(|error| refuse(path, &error, arguments))?;
+    if is_partial {
+        let name = in_a_line(&path.display().to_string());
+        output::note(&[format!(
+            "{name} is partial: `watch` goes on, or was killed, and later start-ups are not in it"
+        )]);
+    }
+    Ok(rows)
 }
 
 fn refuse(path: &Path, why: &dyn std::fmt::Display, arguments: &[String]) -> Failure {
@@ -67,7 +76,7 @@ fn refuse(path: &Path, why: &dyn std::fmt::Display, arguments: &[String]) -> Fai
     Failure::usage(format!("--compare: {}: {why}", path.display())).at(place)
 }
 
-/// What was drawn anew for the intervals.
+/// Returns the unit that is resampled for the confidence intervals.
 fn drawn(told: &BeforeAfter) -> &'static str {
     if told.by_prefix { "prefixes" } else { "connections" }
 }
@@ -75,14 +84,14 @@ fn drawn(told: &BeforeAfter) -> &'static str {
 fn render(told: &BeforeAfter, paths: [&Path; 2], width: Option<usize>) -> String {
     let side = |name: &str, side: &Side, path: &Path| {
         let laws =
-            side.congestion_controls.iter().map(|(law, count)| format!("{count} by {}", printable(law)));
+            side.congestion_controls.iter().map(|(law, count)| format!("{count} by {}", in_a_line(law)));
         let laws = laws.collect::<Vec<_>>().join(", ");
         let by = if laws.is_empty() { laws } else { format!(": {laws}") };
         let doubtful = match side.doubtful {
             0 => String::new(),
             count => format!("; {count} more are left out, for facts of them were lost"),
         };
-        let path = printable(&path.display().to_string());
+        let path = in_a_line(&path.display().to_string());
         format!("{name}: {} start-ups to {} prefixes{by} ({path}{doubtful})\n", side.starts, side.prefixes)
     };
     let [before, after] = paths;
@@ -116,7 +125,7 @@ fn render(told: &BeforeAfter, paths: [&Path; 2], width: Option<usize>) -> String
     text += &Grid::new(columns, width).plain(width);
     let note = format!(
         "\nIntervals are of {} bootstrap samples of the {}, each by itself; with 15 numbers about one in twenty differs by chance. RTT and bytes \
-         acknowledged tell whether paths and transfers were alike.\n",
+         acknowledged show whether paths and transfers were alike.\n",
         told.resamples,
         drawn(told)
     );

@@ -1,4 +1,4 @@
-//! Follows the kernel until the user interrupts, or the time is over.
+//! Observes the kernel until the user interrupts or the duration has passed.
 
 use std::cell::RefCell;
 use std::os::linux::fs::MetadataExt as _;
@@ -9,17 +9,17 @@ use firstflight_kernel::{Watch as Attached, WatchOrder};
 use firstflight_report::Rows;
 use firstflight_scenario::quantity;
 
-use super::Watch;
+use super::options::Watch;
 use super::telling::Telling;
 use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::targets::{check_file, is_same};
 
-/// The least and the most bytes of the ring. libbpf takes no less, and 32 bits address no more.
+/// The minimum and the maximum size of the ring buffer in bytes. libbpf accepts no smaller one, and 32 bits address no larger one.
 const RINGS: [u64; 2] = [4096, 1 << 30];
 
-/// `firstflight watch` without --compare.
+/// Carries out `firstflight watch` without `--compare`.
 pub(super) fn follow(options: &Watch, arguments: &[String]) -> Result<(), Failure> {
     let style = options.table.style(Rows::Captures, &[], arguments)?;
     let duration = options.duration.as_deref().map(|text| time("--duration", text, arguments)).transpose()?;
@@ -28,7 +28,7 @@ pub(super) fn follow(options: &Watch, arguments: &[String]) -> Result<(), Failur
     check(options, arguments)?;
     let interrupt = Interrupt::listen();
     let attached = Attached::attach(&order).map_err(Failure::usage)?;
-    // Before the view, which takes the terminal.
+    // This is printed before the view takes over the terminal.
     output::say("watching, until Ctrl-C\n");
     let inspect = super::telling::of_captures(options);
     let telling = RefCell::new(Telling::new(options, &inspect, every)?);
@@ -40,13 +40,13 @@ pub(super) fn follow(options: &Watch, arguments: &[String]) -> Result<(), Failur
         telling.borrow_mut().turn(elapsed, attached.lost().unwrap_or(0)) && !is_over
     };
     let followed = attached.follow(|fact| telling.borrow_mut().take(fact), goes_on);
-    let lost = attached.lost();
+    let missed = attached.lost().and_then(|lost| Ok((lost, attached.skipped()?)));
     drop(attached);
     let telling = telling.into_inner();
-    // What was told by then is written, also where the kernel fails in the end.
-    let ended = telling.end(began.elapsed(), *lost.as_ref().unwrap_or(&0), &style, arguments);
+    // The start-ups observed so far are written even if the kernel fails in the end.
+    let ended = telling.end(began.elapsed(), *missed.as_ref().unwrap_or(&(0, 0)), &style, arguments);
     followed.map_err(Failure::usage)?;
-    lost.map_err(Failure::usage)?;
+    missed.map_err(Failure::usage)?;
     ended
 }
 
@@ -70,7 +70,7 @@ fn order(options: &Watch, arguments: &[String]) -> Result<WatchOrder, Failure> {
     Ok(WatchOrder { namespace, port: options.port, detail: options.detail, loopback: options.loopback, ring })
 }
 
-/// The inode of the network namespace of a file.
+/// Returns the inode number of the network namespace at this path.
 fn namespace(path: &Path) -> Result<u32, String> {
     let look = |path: &Path| std::fs::metadata(path).map_err(|error| error.to_string());
     let (found, own) = (look(path)?, look(Path::new("/proc/self/ns/net"))?);
@@ -91,7 +91,7 @@ fn time(option: &str, text: &str, arguments: &[String]) -> Result<Duration, Fail
     Ok(Duration::from_nanos(span.nanos()))
 }
 
-/// Tests that what is asked for can be written.
+/// Tests that the requested outputs can be written.
 fn check(options: &Watch, arguments: &[String]) -> Result<(), Failure> {
     let targets = [("--parquet", &options.parquet), ("--openmetrics", &options.openmetrics)];
     for (option, path) in targets {

@@ -1,4 +1,4 @@
-//! What is told of start-ups as they end: JSON, Parquet, the metrics, the view, and the report in the end.
+//! Reports start-ups when they end, to all outputs: JSON, Parquet, the metrics, the view, and the final report.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -6,27 +6,30 @@ use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use firstflight_export::rows::ParquetRows;
+use firstflight_export::{WholeFile, json, write_whole};
 use firstflight_inspect::Inspected;
 use firstflight_kernel::{Fact, What};
-use firstflight_report::inspected::rows::ParquetRows;
-use firstflight_report::{TableStyle, WholeFile, json, write_whole};
+use firstflight_report::TableStyle;
 use firstflight_watch::{Groups, Numbers, Opened, Start, Totals, Watcher, columns, openmetrics, record};
 
-use super::Watch;
+use super::options::Watch;
 use super::view::{Shown, View};
-use crate::args::Inspect;
 use crate::failure::Failure;
-use crate::inspect;
+use crate::inspect::{self, Inspect};
 use crate::output;
 
-/// The name of the source in messages.
+/// The name of the source of start-ups in messages.
 const SOURCE: &str = "watch";
-/// The latest start-ups that the view shows.
+/// The number of latest start-ups that are kept for the view.
 const LATEST: usize = 50;
-/// How often the view is drawn.
+/// The minimum time between two publications of the rows so far. It is also at least the elapsed time divided by the next constant.
+const PUBLISHED: Duration = Duration::from_secs(1);
+const SHARE: u32 = 64;
+/// The time between two drawings of the view.
 const DRAWN: Duration = Duration::from_millis(250);
 
-/// All that is told.
+/// All outputs of the command.
 pub(super) struct Telling<'a> {
     options: &'a Watch,
     watcher: Watcher,
@@ -38,27 +41,32 @@ pub(super) struct Telling<'a> {
     parquet: Option<ParquetRows<WholeFile>>,
     report: inspect::Telling<'a>,
     metrics: Option<Metrics>,
+    /// The elapsed time from which the rows so far must be published, if there are new ones.
+    rows_due: Duration,
+    has_new_rows: bool,
     view: Option<View>,
     drawn: Duration,
     totals: Totals,
+    /// Retransmissions that the kernel counted but that no event reported.
+    unseen: u64,
     failure: Option<Failure>,
-    /// Whether nobody reads standard output any more.
+    /// Whether the reader of standard output has closed it.
     is_unread: bool,
 }
 
-/// The text of metrics, and when it is due.
+/// The file of metrics, and the elapsed time at which it must be written.
 struct Metrics {
     path: PathBuf,
     every: Duration,
     due: Duration,
 }
 
-/// The options of `inspect` whose report this one's is.
+/// Returns the options of `inspect` for the report.
 pub(super) fn of_captures(options: &Watch) -> Inspect {
     Inspect {
         captures: vec![PathBuf::from(SOURCE)],
         table: options.table.clone(),
-        // Lines of JSON are written here: the report has none of them.
+        // This module writes the JSON lines, so the report has none.
         summary: options.summary || options.json,
         json: options.json && options.summary,
         ..Inspect::default()
@@ -66,7 +74,7 @@ pub(super) fn of_captures(options: &Watch) -> Inspect {
 }
 
 impl<'a> Telling<'a> {
-    /// Begins to tell; `inspect` are the options of the report.
+    /// Opens the outputs; `inspect` has the options of the report.
     pub(super) fn new(options: &'a Watch, inspect: &'a Inspect, every: Duration) -> Result<Self, Failure> {
         let parquet = match &options.parquet {
             Some(path) => {
@@ -89,31 +97,34 @@ impl<'a> Telling<'a> {
             parquet,
             report: inspect::Telling::new(inspect)?,
             metrics,
+            rows_due: Duration::ZERO,
+            has_new_rows: false,
             view: if wants_view { View::open() } else { None },
             drawn: Duration::ZERO,
             totals: Totals::default(),
+            unseen: 0,
             failure: None,
             is_unread: false,
         })
     }
 
-    /// Something happened to a socket.
+    /// Takes one event of a socket.
     pub(super) fn take(&mut self, fact: &Fact<'_>) {
         let firstflight_kernel::Numbers { cwnd, ssthresh, state } = fact.numbers;
         let numbers = Numbers { cwnd, ssthresh, state };
         let (socket, lost) = (fact.socket, fact.lost);
         match fact.what {
-            What::Opened { opening, namespace, cookie, law } => {
-                let opened = Opened { opening, namespace, cookie, law };
+            What::Opened { opening, namespace, cookie, law, retransmitted } => {
+                let opened = Opened { opening, namespace, cookie, law, retransmitted };
                 if let Some(start) = self.watcher.opened(socket, numbers, &opened) {
                     self.tell(start);
                 }
             }
-            What::Named(law) => self.watcher.named(socket, lost, law),
+            What::Named(law) => self.watcher.named(socket, numbers, lost, law),
             What::Sent(departure) => self.watcher.sent(socket, numbers, lost, &departure),
             What::Heard(hearing) => self.watcher.heard(socket, numbers, lost, &hearing),
             What::Closed(closing) => {
-                // The kernel's own sum has what was lost with facts that found no room themselves.
+                // The kernel's total also counts losses whose events were lost.
                 let start =
                     self.watcher.closed(socket, numbers, closing.lost, closing.law, closing.retransmitted);
                 if let Some(start) = start {
@@ -123,7 +134,7 @@ impl<'a> Telling<'a> {
         }
     }
 
-    /// A start-up is told. Its row is kept whatever became of another output: what was watched does not come again.
+    /// Reports a start-up. Its row is kept even if another output has failed, because the observation cannot be repeated.
     fn tell(&mut self, mut start: Start) {
         if let Err(failure) = self.keep(&mut start) {
             self.parquet = None;
@@ -134,15 +145,17 @@ impl<'a> Telling<'a> {
         }
     }
 
-    /// The row of a start-up.
+    /// Adds the row of a start-up to the Parquet file.
     fn keep(&mut self, start: &mut Start) -> Result<(), Failure> {
         let Some(parquet) = &mut self.parquet else { return Ok(()) };
+        self.has_new_rows = true;
         parquet.push(record(start).map_err(Failure::write)?).map_err(Failure::write)
     }
 
     fn put(&mut self, start: Start) -> Result<(), Failure> {
         self.told += 1;
         self.doubtful += u64::from(start.facts_lost > 0);
+        self.unseen += start.unseen_retransmissions.unwrap_or(0);
         self.groups.add(&start);
         if self.options.json && !self.options.summary {
             self.lines.extend(json::line(&start).map_err(Failure::write)?.into_bytes());
@@ -155,14 +168,15 @@ impl<'a> Telling<'a> {
         self.report.check()
     }
 
-    /// Shows what is due; whether it goes on.
+    /// Updates the outputs that are due. Returns whether to continue.
     pub(super) fn turn(&mut self, elapsed: Duration, lost: u64) -> bool {
         self.totals = Totals {
             open: self.watcher.open_now() as u64,
             opened: self.watcher.opened_so_far(),
             facts_lost: lost,
         };
-        if let Err(failure) = self.flush().and_then(|()| self.write_metrics(elapsed)) {
+        let written = self.flush().and_then(|()| self.write_metrics(elapsed));
+        if let Err(failure) = written.and_then(|()| self.publish_rows(elapsed)) {
             self.failure.get_or_insert(failure);
         }
         let mut goes_on = self.failure.is_none() && !self.is_unread;
@@ -208,15 +222,27 @@ impl<'a> Telling<'a> {
         write_whole(&metrics.path, text.as_bytes()).map_err(Failure::write)
     }
 
-    /// Tells the start-ups of the connections that are open still, and the report.
+    /// Publishes the rows so far in the Parquet file, if there are new ones. The time between two publications grows with the elapsed time,
+    /// because each publication makes a row group and a copy of the file.
+    fn publish_rows(&mut self, elapsed: Duration) -> Result<(), Failure> {
+        let is_due = self.has_new_rows && elapsed >= self.rows_due;
+        let Some(parquet) = self.parquet.as_mut().filter(|_| is_due) else { return Ok(()) };
+        self.has_new_rows = false;
+        self.rows_due = elapsed.saturating_add(PUBLISHED.max(elapsed / SHARE));
+        let end = parquet.end_so_far().map_err(Failure::write)?;
+        parquet.out().publish(&end).map_err(Failure::write)
+    }
+
+    /// Reports the start-ups of connections that are still open, and the summary. `lost` is the number of events for which there was no
+    /// room. `skipped` is the number of calls of the programs that the kernel skipped.
     pub(super) fn end(
         mut self,
         elapsed: Duration,
-        lost: u64,
+        (lost, skipped): (u64, u64),
         style: &TableStyle,
         arguments: &[String],
     ) -> Result<(), Failure> {
-        // The terminal is as it was before anything is said.
+        // The terminal must be restored before anything is printed.
         drop(self.view.take());
         let open = self.watcher.open_now();
         for start in self.watcher.finish() {
@@ -232,7 +258,7 @@ impl<'a> Telling<'a> {
         }
         self.flush()?;
         self.write_metrics(Duration::MAX)?;
-        let told = self.words(elapsed, open);
+        let told = self.words(elapsed, open, skipped);
         if self.options.json {
             output::say(&told);
             if !self.options.summary {
@@ -242,8 +268,8 @@ impl<'a> Telling<'a> {
         self.report.end(&told, style, arguments)
     }
 
-    /// What was watched, in a line.
-    fn words(&self, elapsed: Duration, open: usize) -> String {
+    /// Describes in one line how much was observed and how much was missed.
+    fn words(&self, elapsed: Duration, open: usize, skipped: u64) -> String {
         let Totals { opened, facts_lost, .. } = self.totals;
         let mut told = format!(
             "{SOURCE}: {:.1} s: {opened} connections opened, {open} of them still open; {} start-ups; {} connections sent no data",
@@ -261,6 +287,12 @@ impl<'a> Telling<'a> {
         let unknown = self.watcher.unknown_facts();
         if facts_lost > 0 && unknown > 0 {
             let _ = write!(told, "; {unknown} facts were of connections whose beginning was lost");
+        }
+        if self.unseen > 0 {
+            let _ = write!(told, "; {} retransmissions that the kernel counts were not seen", self.unseen);
+        }
+        if skipped > 0 {
+            let _ = write!(told, "; the kernel skipped {skipped} calls of the programs");
         }
         told + "\n"
     }

@@ -1,9 +1,10 @@
-//! The view of a terminal, for 80 columns: the groups, and below them the latest start-ups.
+//! The view on a terminal of 80 columns: the groups of connections, and below them the latest start-ups.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use firstflight_report::human::{count, printable, significant};
+use firstflight_report::human::{count, significant};
+use firstflight_trace::in_a_line;
 use firstflight_watch::{Group, Groups, Start, Totals};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::layout::{Alignment, Constraint, Layout, Rect};
@@ -12,32 +13,32 @@ use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table};
 use ratatui::{DefaultTerminal, Frame};
 
-/// What is shown.
+/// The content of the view.
 pub(super) struct Shown<'a> {
-    /// Since the beginning.
+    /// The time since the command started.
     pub(super) elapsed: Duration,
-    /// Counts of connections and facts.
+    /// The numbers of connections and of events.
     pub(super) totals: Totals,
-    /// Start-ups that were told.
+    /// The number of start-ups reported.
     pub(super) told: u64,
-    /// By prefix and congestion control.
+    /// The start-ups grouped by prefix and congestion control.
     pub(super) groups: &'a Groups,
-    /// The latest first.
+    /// The latest start-ups, the newest first.
     pub(super) latest: &'a VecDeque<Start>,
 }
 
-/// A terminal that shows it. It is as before when this is dropped.
+/// The terminal that shows the view. It is restored when this is dropped.
 pub(super) struct View {
     terminal: DefaultTerminal,
 }
 
 impl View {
-    /// Takes the terminal; `None` if it can show no view.
+    /// Takes over the terminal; `None` if the terminal cannot show the view.
     pub(super) fn open() -> Option<Self> {
         ratatui::try_init().ok().map(|terminal| Self { terminal })
     }
 
-    /// Whether the user left: by q, Escape, or Ctrl-C, which is a key here.
+    /// Returns whether the user left the view with q, Escape, or Ctrl-C, which is an ordinary key in the view.
     pub(super) fn is_left() -> bool {
         while event::poll(Duration::ZERO).unwrap_or(false) {
             let Ok(Event::Key(key)) = event::read() else { continue };
@@ -51,7 +52,7 @@ impl View {
         false
     }
 
-    /// Draws it. A terminal that fails shows nothing, and the watch goes on.
+    /// Draws the view. If the terminal fails, nothing is shown, and watching continues.
     pub(super) fn draw(&mut self, shown: &Shown<'_>) {
         drop(self.terminal.draw(|frame| draw(frame, shown)));
     }
@@ -65,7 +66,7 @@ impl Drop for View {
 
 fn draw(frame: &mut Frame<'_>, shown: &Shown<'_>) {
     let groups = u16::try_from(shown.groups.iter().count()).unwrap_or(u16::MAX);
-    // The groups have what they need, up to half of the room.
+    // The groups get the height they need, up to half of the view.
     let most = (frame.area().height / 2).max(4);
     let areas = Layout::vertical([
         Constraint::Length(1),
@@ -93,7 +94,7 @@ fn draw(frame: &mut Frame<'_>, shown: &Shown<'_>) {
     table(frame, areas[2], "latest", LATEST, shown.latest.iter().map(of_start));
 }
 
-/// A column: its head, and its width. The first two are words, and the others numbers.
+/// The columns, each with its head and its width. The first two have words, and the others have numbers.
 type Heads = [(&'static str, u16); 9];
 
 const GROUPS: Heads = [
@@ -126,8 +127,8 @@ fn of_group(((prefix, law), group): ((&str, &str), &Group)) -> [String; 9] {
         told.median.as_f64().map_or_else(|| "-".to_owned(), |value| significant(value / scale))
     };
     [
-        printable(prefix),
-        printable(law),
+        in_a_line(prefix),
+        in_a_line(law),
         count(group.starts),
         count(by("loss") + by("timeout")),
         count(by("flat") + by("drain")),
@@ -144,8 +145,8 @@ fn of_start(start: &Start) -> [String; 9] {
     let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), significant);
     let window = found.exit_flight_bytes.zip(found.mss_bytes);
     [
-        printable(&found.to),
-        printable(&start.congestion_control),
+        in_a_line(&found.to),
+        in_a_line(&start.congestion_control),
         found.exit_cause.unwrap_or("-").replace("receiver-window", "rwnd").replace("application", "app"),
         number(window.map(|(flight, mss)| flight as f64 / mss.max(1) as f64)),
         number(start.exit_rate_bps.map(|rate| rate / 1e6)),
@@ -204,7 +205,7 @@ mod tests {
         }
     }
 
-    /// What a terminal of this size shows, a line each.
+    /// Returns the lines of the view on a terminal of this size.
     fn screen(width: u16, height: u16, starts: u64) -> Vec<String> {
         let mut groups = Groups::default();
         let latest: VecDeque<Start> = (1..=starts).map(start).collect();

@@ -1,11 +1,11 @@
-//! Schemes on real packets beside the simulator.
+//! Schemes on real packets, compared with the simulator.
 
 use serde_json::Value;
 
 use crate::common::{firstflight, stderr, stdout};
 use crate::machine::can_run;
 
-/// The rows of a comparison, and its exit status. Rows of runs that stayed void have no numbers.
+/// Returns the rows of a comparison, and its exit status. Rows whose runs all stayed invalid have no numbers.
 fn compared(options: &str) -> (Vec<Value>, Option<i32>) {
     let words = options.split_whitespace();
     let output = firstflight().arg("compare").args(words).arg("--json").output().expect("it runs");
@@ -19,11 +19,11 @@ fn row<'a>(rows: &'a [Value], scheme: &str, habitat: &str) -> &'a Value {
     found.unwrap_or_else(|| panic!("{scheme} in {habitat}: {rows:?}"))
 }
 
-/// Whether the row has runs that count; says so if not.
+/// Checks whether the row has valid runs; prints a line if it has none.
 fn counts(row: &Value) -> bool {
     let is_there = row["runs"] != 0;
     if !is_there {
-        println!("skipped emulate::compared: {} in {} stayed void", row["scheme"], row["habitat"]);
+        println!("skipped emulate::compared: {} in {} stayed invalid", row["scheme"], row["habitat"]);
     }
     is_there
 }
@@ -41,7 +41,7 @@ fn a_transfer_takes_as_many_packets_and_starts_alike_in_every_habitat() {
     for row in habitats.iter().map(|habitat| row(&rows, "slow-start", habitat)).filter(|row| counts(row)) {
         let of = |field: &str| row[field].as_f64().unwrap_or_else(|| panic!("{field} of {row}"));
         assert_eq!(row["exit_cause"], "loss", "{row}");
-        // Each packet arrives, once it was sent again: 1 MB are 685 packets. Some are sent for nothing.
+        // 1 MB are 685 packets, which all arrive, some after a retransmission. Some retransmissions are spurious.
         assert!(of("packets_sent") >= 685.0 + of("packets_lost") - 1.0, "{row}");
         assert!(of("packets_lost") > 0.0 && of("fct_s") > 0.5 && of("fct_s") < 5.0, "{row}");
     }
@@ -71,7 +71,7 @@ fn the_endpoints_keys_reach_the_ends() {
     for row in rows.iter().filter(|row| counts(row)) {
         let of = |field: &str| row[field].as_f64().unwrap_or_else(|| panic!("{field} of {row}"));
         assert_eq!(of("packets_lost"), 0.0, "{row}");
-        // Where a reader is slow, the window ends within a segment, and some packets are shorter.
+        // If a reader is slow, the window ends within a segment, and some packets are shorter.
         assert!((300.0..=330.0).contains(&of("packets_sent")), "{row}");
         // 20 kB a round trip of 20 ms are 8 Mbit/s.
         assert!(of("throughput_bps") < 8.1e6, "{row}");
@@ -79,8 +79,8 @@ fn the_endpoints_keys_reach_the_ends() {
 }
 
 #[test]
-fn a_scheme_that_sockets_cannot_run_is_told_and_the_others_are_run() {
-    if !can_run("compared::a_scheme_that_sockets_cannot_run_is_told_and_the_others_are_run", &[]) {
+fn a_scheme_unsupported_by_sockets_is_reported_and_the_others_are_run() {
+    if !can_run("compared::a_scheme_unsupported_by_sockets_is_reported_and_the_others_are_run", &[]) {
         return;
     }
     let options = "compare --rate 20mbit --rtt 10ms --size 50kB --schemes quick-start,limited --habitats sim-rfc,live-rfc";
@@ -94,7 +94,7 @@ fn the_limit_ends_a_transfer_in_every_habitat() {
     if !can_run("compared::the_limit_ends_a_transfer_in_every_habitat", &[]) {
         return;
     }
-    // 2 MB take 0.8 s at the least; the loss is long before the limit.
+    // 2 MB take at least 0.8 s; the loss is long before the limit.
     let path =
         "--rate 20mbit --rtt 40ms --queue 50p --ack every --size 2MB --limit 700ms --schemes slow-start";
     let (rows, _) = compared(path);
@@ -114,7 +114,7 @@ fn a_transfer_begins_as_long_after_cross_traffic_as_in_a_race() {
     if !can_run("compared::a_transfer_begins_as_long_after_cross_traffic_as_in_a_race", &[]) {
         return;
     }
-    // Races begin a second after the datagrams, and times of a trace count from those. The slow rate would take 2.4 s.
+    // The races begin a second after the datagrams, and times of a trace count from the datagrams. The slow rate would take 2.4 s.
     let path =
         "--rate-trace 0s=1mbit,900ms=20mbit --rtt 20ms --size 300kB --cross 100kbit --schemes slow-start";
     let (rows, _) = compared(path);

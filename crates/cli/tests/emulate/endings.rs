@@ -1,4 +1,4 @@
-//! However a run ends, its result is told, and nothing is left.
+//! However a run ends, its result is reported, and no process, namespace or file is left behind.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,14 +10,14 @@ use crate::common::{status, stderr, stdout};
 use crate::machine::can_run;
 use crate::setting::{emulate, run};
 
-/// Only for moments that are to differ from run to run.
+/// Used only for moments that should differ from run to run.
 #[expect(clippy::disallowed_methods, reason = "the moments of a kill are to differ")]
 fn now() -> SystemTime {
     SystemTime::now()
 }
 
-/// The network and process namespaces of the processes that have `mark` among their arguments and were started by `until`, in
-/// ticks of the system. Others may make namespaces at the same time, and a new one may get the number of one that is gone.
+/// Returns the network and process namespaces of the processes that have `mark` among their arguments and were started by `until`, in ticks
+/// of the system. Other programs may create namespaces at the same time, and a new one may get the number of a deleted one.
 fn namespaces(mark: &str, until: u64) -> BTreeSet<String> {
     let entries = fs::read_dir("/proc").expect("/proc").filter_map(Result::ok);
     let marked = entries.filter(|entry| {
@@ -43,14 +43,14 @@ fn arguments(process: &fs::DirEntry) -> Option<String> {
     Some(String::from_utf8_lossy(&line).replace('\0', " "))
 }
 
-/// When a process was started, in ticks of a hundredth of a second since the system was (`proc_pid_stat(5)`).
+/// Returns the start time of a process, in ticks of a hundredth of a second since the system's start (`proc_pid_stat(5)`).
 fn started(process: &fs::DirEntry) -> Option<u64> {
     let line = fs::read_to_string(process.path().join("stat")).ok()?;
-    // Behind the name, which may have spaces: the state is field 3, and the time field 22.
+    // After the name, which may have spaces: the state is field 3, and the time field 22.
     line.rsplit_once(')')?.1.split_whitespace().nth(22 - 3)?.parse().ok()
 }
 
-/// Now, in such ticks.
+/// Returns the present time in these ticks.
 fn ticks() -> u64 {
     let line = fs::read_to_string("/proc/uptime").expect("/proc/uptime");
     line.split_whitespace().next().and_then(|text| text.replace('.', "").parse().ok()).expect("hundredths")
@@ -77,7 +77,7 @@ fn nothing_is_left_of_a_run_that_is_killed_at_whatever_moment() {
     let mut state = seed | 1;
     for round in 0..10u64 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        // Half of them while the hosts are made, half while programs run.
+        // Half of the kills come while the hosts are created, half while programs run.
         let moment = Duration::from_micros((state >> 33) % if round % 2 == 0 { 60_000 } else { 900_000 });
         let mark = format!("7700{round}");
         let many = format!("setsid sleep {mark} & sleep {mark} & ping -q -i 0.01 {{B}} & sleep {mark}");
@@ -102,8 +102,8 @@ fn nothing_is_left_of_a_run_that_is_killed_at_whatever_moment() {
 }
 
 #[test]
-fn nothing_is_left_of_a_run_that_ends_and_its_daemons_end_with_it() {
-    if !can_run("endings::nothing_is_left_of_a_run_that_ends_and_its_daemons_end_with_it", &["setsid"]) {
+fn a_finished_run_leaves_no_namespace_and_no_processes() {
+    if !can_run("endings::a_finished_run_leaves_no_namespace_and_no_processes", &["setsid"]) {
         return;
     }
     let (a, b) = (
@@ -139,8 +139,8 @@ fn the_status_is_that_of_the_commands() {
 }
 
 #[test]
-fn a_command_that_is_not_there_is_one_line_and_leaves_files_as_they_were() {
-    const TEST: &str = "endings::a_command_that_is_not_there_is_one_line_and_leaves_files_as_they_were";
+fn a_missing_command_fails_in_one_line_and_leaves_files_unchanged() {
+    const TEST: &str = "endings::a_missing_command_fails_in_one_line_and_leaves_files_unchanged";
     if !can_run(TEST, &["mknod"]) {
         return;
     }
@@ -168,9 +168,9 @@ fn a_command_that_is_not_there_is_one_line_and_leaves_files_as_they_were() {
 }
 
 #[test]
-fn a_log_on_a_full_disk_fails_the_run_and_leaves_nothing_half_written() {
-    const TEST: &str = "endings::a_log_on_a_full_disk_fails_the_run_and_leaves_nothing_half_written";
-    if !can_run(TEST, &["mount", "umount"]) {
+fn a_log_on_a_full_disk_fails_the_run_without_partial_files() {
+    const TEST: &str = "endings::a_log_on_a_full_disk_fails_the_run_without_partial_files";
+    if !can_run(TEST, &["mount", "umount", "ping"]) {
         return;
     }
     let disk = crate::common::folder("emulate-full");
@@ -224,6 +224,32 @@ fn an_interrupt_ends_a_run_with_its_result() {
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     assert!(stdout(&output).contains("packets in"), "{}", stdout(&output));
     assert!(soon(|| processes("770200").is_empty()));
+}
+
+#[test]
+fn an_interrupted_run_is_noted_in_its_log_and_writes_no_report() {
+    const TEST: &str = "endings::an_interrupted_run_is_noted_in_its_log_and_writes_no_report";
+    if !can_run(TEST, &["ping"]) {
+        return;
+    }
+    let place = crate::common::folder("emulate-interrupted");
+    let [log, report] = ["log.pcapng", "page.html"].map(|name| place.join(name));
+    let files =
+        ["--rate", "20mbit", "--log", crate::common::text(&log), "--report", crate::common::text(&report)];
+    let client = "ping -q -c 3 -i 0.01 {B} >/dev/null; echo pinged; sleep 770400";
+    let mut running = emulate(&[&files[..], &["--", "sh", "-c", client, "--", "sleep", "770400"]].concat());
+    let mut running = running.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+    let mut first = [0; 7];
+    std::io::Read::read_exact(running.stdout.as_mut().expect("piped"), &mut first).expect("pinged");
+    let id = running.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill").success());
+    let output = running.wait_with_output().expect("it ends");
+    let said = stderr(&output);
+    let last = "error: interrupted; the result is of what was run; not written: --report";
+    assert_eq!((output.status.code(), said.lines().last()), (Some(130), Some(last)), "{said}");
+    let bytes = fs::read(&log).expect("a log");
+    assert!(String::from_utf8_lossy(&bytes).contains("the run was interrupted"));
+    assert_eq!(fs::read_dir(&place).expect("a folder").count(), 1);
 }
 
 #[test]

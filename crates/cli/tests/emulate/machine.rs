@@ -1,9 +1,9 @@
-//! What the tests need of the machine.
+//! The tests' requirements of the machine.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Whether the test can run; if not, says why.
+/// Checks whether the test can run; if not, prints why.
 pub(crate) fn can_run(test: &str, programs: &[&str]) -> bool {
     let missing = programs.iter().find(|program| !is_there(program));
     let why = if let Some(program) = missing {
@@ -26,7 +26,7 @@ fn is_root() -> bool {
     status.lines().any(|line| line.starts_with("Uid:\t0\t0"))
 }
 
-/// Whether root may make the namespaces, which in containers it may not.
+/// Checks whether root may create the namespaces; in containers it may not.
 fn is_allowed() -> bool {
     let status = Command::new("unshare").args(["--net", "--pid", "--mount", "--fork", "true"]).status();
     status.is_ok_and(|status| status.success())

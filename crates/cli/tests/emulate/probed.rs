@@ -1,4 +1,4 @@
-//! Probing an emulated path by packet trains, and running a figure of the ledger on such a path.
+//! Probing an emulated path by packet trains, and running a figure of the ledger on an emulated path.
 
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ fn a_figure_is_run_on_real_packets_and_recorded_with_the_machine() {
     if !can_run("probed::a_figure_is_run_on_real_packets_and_recorded_with_the_machine", &[]) {
         return;
     }
-    let folder = std::env::temp_dir().join(format!("firstflight-live-figure-{}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("firstflight-udp-figure-{}", std::process::id()));
     let past = folder.join("past");
     std::fs::create_dir_all(&past).expect("a folder");
     let text = "title = 't'\nsection = '1'\nfigure = 'f'\nsetup = 'testbed'

@@ -60,7 +60,8 @@ fn nginx_and_curl_transfer_every_byte_and_the_log_has_every_packet() {
         text(&page)
     );
     let curl = format!("exec curl -sS -o {} http://{{B}}:8080/served", text(&got));
-    // Reno doubles until a packet is lost. CUBIC leaves early when the machine is busy, and then the queue drops nothing.
+    // Reno doubles the window until a packet is lost. CUBIC leaves start-up early when the machine is busy, and then the queue drops
+    // nothing.
     let server = format!("sysctl -qw net.ipv4.tcp_congestion_control=reno; {}", nginx(&folder));
     let (output, result) = run(&options, &curl, &server);
     assert_eq!(result["void"].as_bool().map(|_| status(&output)), Some(i32::from(result["void"] == true)));
@@ -85,7 +86,7 @@ fn nginx_and_curl_transfer_every_byte_and_the_log_has_every_packet() {
         ["in", "out"].map(|way| ["forward", "reverse"].map(|to| of(&format!("/{to}/packets_{way}"))));
     assert_eq!(packets("frame"), passed.iter().flatten().sum::<u64>());
     assert_eq!(packets("frame.comment contains \"dropped by the queue\""), dropped);
-    // Linux writes a sum of 0x0000 as 0xffff, for UDP's sake, which means the same; tshark calls it wrong.
+    // Linux writes a checksum of 0x0000 as 0xffff, as UDP requires, which means the same; tshark reports it as wrong.
     let wrong = "ip.checksum.status == 0 || (tcp.checksum.status == 0 && tcp.checksum != 0xffff)";
     assert_eq!(packets(wrong), 0);
 }
@@ -124,8 +125,8 @@ fn ipv6_crosses_the_path_where_packets_are_large_enough_for_it() {
 }
 
 #[test]
-fn a_shell_is_at_host_a_and_says_how_to_get_to_host_b() {
-    if !can_run("programs::a_shell_is_at_host_a_and_says_how_to_get_to_host_b", &["nsenter"]) {
+fn a_shell_at_host_a_prints_how_to_enter_host_b() {
+    if !can_run("programs::a_shell_at_host_a_prints_how_to_enter_host_b", &["nsenter"]) {
         return;
     }
     let folder = folder("emulate-shell");

@@ -1,12 +1,12 @@
-//! What a path does to real packets is what the simulator's links do to packets that come at the same instants.
+//! A path treats real packets like the simulator's links treat packets that arrive at the same instants.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::net::IpAddr;
 
 use firstflight::{Span, Time};
+use firstflight_capture::Reader;
 use firstflight_emulate::{B, Path, Side};
-use firstflight_inspect::Capture;
 use firstflight_scenario::{Options, Scenario};
 use firstflight_sim::{Arriving, FlowKey, Outcome};
 use firstflight_wire::read_passing;
@@ -22,7 +22,7 @@ struct Recorded {
 }
 
 fn recorded(log: &std::path::Path) -> Recorded {
-    let mut capture = Capture::new(File::open(log).expect("a log")).expect("a log");
+    let mut capture = Reader::new(File::open(log).expect("a log")).expect("a log");
     let mut found = Recorded { entered: Vec::new(), delivered: Vec::new() };
     while let Some(frame) = capture.next_frame().expect("a whole log") {
         let to_b = read_passing(frame.data).is_some_and(|packet| packet.destination == IpAddr::V4(B.v4));
@@ -35,7 +35,7 @@ fn recorded(log: &std::path::Path) -> Recorded {
     found
 }
 
-/// The packets that the path delivers if they come at these instants, in order, and how many it drops or marks.
+/// Returns the packets that the path delivers if packets enter at these instants, in order, and the number that it drops or marks.
 fn replayed(options: &str, entered: &[(u64, Vec<u8>)], began: u64) -> (Vec<Vec<u8>>, usize) {
     let mut given = Options::default();
     let words: Vec<&str> = options.split_whitespace().collect();
@@ -102,7 +102,7 @@ fn the_same_packets_are_dropped_as_in_the_simulator() {
         assert_eq!(delivered.len() as u64, number(&result, "/forward/packets_out"), "{name}");
         let (wanted, signals) = replayed(options, &entered, number(&result, "/began_unix_ns"));
         assert!(signals > 0, "{name} drops and marks nothing: {}", stderr(&output));
-        // Packets on the path when the run ended were not delivered any more.
+        // Packets on the path at the end of the run were not delivered.
         assert!(wanted.len() >= delivered.len() && wanted.len() <= delivered.len() + 500, "{name}");
         let first = delivered.iter().zip(&wanted).position(|(found, wanted)| found != wanted);
         assert_eq!(first, None, "{name}: of {} packets", delivered.len());

@@ -14,7 +14,7 @@ pub(crate) fn emulate(words: &[&str]) -> Command {
     command
 }
 
-/// A run over a path, and what it came to. Words of the options are parted by spaces; `a` and `b` are shell commands.
+/// Runs commands over a path, and returns the result. Spaces separate the words of the options; `a` and `b` are shell commands.
 pub(crate) fn run(options: &str, a: &str, b: &str) -> (Output, Value) {
     let options: Vec<&str> = options.split_whitespace().collect();
     let words = [&options[..], &["--json", "--", "sh", "-c", a, "--", "sh", "-c", b]].concat();
@@ -45,7 +45,7 @@ pub(crate) fn nginx(folder: &Path) -> String {
     format!("exec nginx -p {root} -c {root}/nginx.conf")
 }
 
-/// Bytes that no program makes up, the same in each run.
+/// Returns bytes that no program generates, the same ones in each run.
 pub(crate) fn noise(length: usize) -> Vec<u8> {
     let mut state = 1u32;
     let mut next = || {

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 use crate::common::stderr;
 use crate::machine::can_run;
 
-/// The command as a user without rights. `device` is a shell command that runs first, in mounts of its own.
+/// Returns the output of the command as a user without rights. `device` is a shell command that runs first, in a separate mount namespace.
 fn as_nobody(device: &str, command: &str) -> Output {
     let program = env!("CARGO_BIN_EXE_firstflight");
     let drop = "setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all";
@@ -16,9 +16,9 @@ fn as_nobody(device: &str, command: &str) -> Output {
 const EMULATE: &str = "emulate --rate 20mbit -- sh -c 'id -u; cat /proc/net/route | wc -l' -- sleep 60";
 
 #[test]
-fn a_user_without_rights_has_hosts_where_the_kernel_lets_users_have_namespaces() {
+fn an_unprivileged_user_can_emulate_hosts_where_user_namespaces_are_allowed() {
     const TEST: &str =
-        "unprivileged::a_user_without_rights_has_hosts_where_the_kernel_lets_users_have_namespaces";
+        "unprivileged::an_unprivileged_user_can_emulate_hosts_where_user_namespaces_are_allowed";
     if !can_run(TEST, &["setpriv", "unshare", "mknod"]) {
         return;
     }
@@ -37,8 +37,8 @@ fn a_user_without_rights_has_hosts_where_the_kernel_lets_users_have_namespaces()
 }
 
 #[test]
-fn a_user_who_may_not_have_a_device_is_told_so_in_one_line() {
-    const TEST: &str = "unprivileged::a_user_who_may_not_have_a_device_is_told_so_in_one_line";
+fn a_user_without_device_access_receives_a_one_line_error() {
+    const TEST: &str = "unprivileged::a_user_without_device_access_receives_a_one_line_error";
     if !can_run(TEST, &["setpriv", "unshare", "mknod"]) {
         return;
     }

@@ -1,15 +1,11 @@
-//! Crates depend as docs/architecture.md draws it, and no two files of a crate use each other.
+//! Crates depend on each other as docs/architecture.md draws it, and no files of a crate use each other in a circle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The crates whose files are held to use each other one way.
-const WITHOUT_CIRCLES: [&str; 9] =
-    ["sim", "tcp", "scenario", "measure", "model", "lab", "papers", "emulate", "compare"];
-/// Those of them where a file below another is a piece of it: `sender/ack.rs` adds to the type of `sender/mod.rs`. What a
-/// piece uses of the files above it makes no circle.
-const IN_PIECES: [&str; 1] = ["tcp"];
+/// The crates outside the workspace whose files must not use each other in a circle either, by their folders.
+const KERNEL: [&str; 3] = ["kernel/bpf", "kernel/loader", "kernel/parity"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -19,23 +15,54 @@ fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The table under `## Crates`: in its order, each crate and what it depends on.
-fn drawn() -> Vec<(String, BTreeSet<String>)> {
+/// A floor of the house: a folder of crates, from the ground up. A crate depends on crates on the same floor and on lower floors.
+const FLOORS: [&str; 6] = ["library", "stack", "lab", "field", "output", "cli"];
+/// The floor apart: only the command depends on its crates.
+const TESTS: &str = "tests";
+
+/// A row of the table under `## Crates`.
+struct Drawn {
+    floor: String,
+    name: String,
+    on: BTreeSet<String>,
+}
+
+impl Drawn {
+    /// Returns the folder of the crate.
+    fn folder(&self) -> PathBuf {
+        let Self { floor, name, .. } = self;
+        match floor.as_str() {
+            TESTS => root().join(TESTS).join(name),
+            "cli" => root().join("crates/cli"),
+            _ => root().join("crates").join(floor).join(name),
+        }
+    }
+
+    /// Returns the number of the floor, from the ground up; `None` for the floor apart.
+    fn height(&self) -> Option<usize> {
+        FLOORS.iter().position(|floor| *floor == self.floor)
+    }
+}
+
+/// Returns the table under `## Crates`, in its order.
+fn drawn() -> Vec<Drawn> {
     let page = text(&root().join("docs/architecture.md"));
     let section = page.split("\n## Crates\n").nth(1).expect("a section `## Crates`");
     let table = section.split("```").nth(1).expect("a fenced table");
     let line = |line: &str| {
-        let (name, on) = line.split_once("->").unwrap_or_else(|| panic!("`{line}` has no `->`"));
-        (name.trim().to_owned(), on.split_whitespace().map(str::to_owned).collect())
+        let (place, on) = line.split_once("->").unwrap_or_else(|| panic!("`{line}` has no `->`"));
+        let place = place.trim();
+        let (floor, name) = place.split_once('/').unwrap_or((place, place));
+        let on = on.split_whitespace().map(str::to_owned).collect();
+        Drawn { floor: floor.to_owned(), name: name.to_owned(), on }
     };
     table.lines().filter(|text| !text.trim().is_empty()).map(line).collect()
 }
 
-/// The crates of this workspace that a crate depends on, its tests not counted. A package outside it, which an optional
+/// Returns the crates of this workspace that a crate depends on, except for its tests. A package outside the workspace, which an optional
 /// dependency names by its path, is in no row.
-fn declared(name: &str) -> BTreeSet<String> {
-    let manifest: toml::Table =
-        text(&root().join("crates").join(name).join("Cargo.toml")).parse().expect("a manifest");
+fn declared(folder: &Path) -> BTreeSet<String> {
+    let manifest: toml::Table = text(&folder.join("Cargo.toml")).parse().expect("a manifest");
     let dependencies = manifest.get("dependencies").and_then(toml::Value::as_table);
     let is_member = |dependency: &toml::Value| dependency.get("workspace").is_some();
     let names = dependencies.into_iter().flatten().filter(|(_, dependency)| is_member(dependency));
@@ -49,32 +76,67 @@ fn declared(name: &str) -> BTreeSet<String> {
         .collect()
 }
 
+/// Returns the folders of all crates of the workspace but the examples.
+fn members() -> BTreeSet<PathBuf> {
+    let manifest: toml::Table = text(&root().join("Cargo.toml")).parse().expect("a manifest");
+    let members = manifest["workspace"]["members"].as_array().expect("members");
+    let names = members.iter().filter_map(toml::Value::as_str);
+    names.filter(|name| !name.starts_with("examples/")).map(|name| root().join(name)).collect()
+}
+
 #[test]
 fn crates_depend_on_crates_above_them_as_drawn() {
     let drawn = drawn();
-    let folders = fs::read_dir(root().join("crates")).expect("crates");
-    let folders: BTreeSet<String> =
-        folders.map(|entry| entry.expect("a folder").file_name().to_string_lossy().into_owned()).collect();
-    assert_eq!(drawn.iter().map(|(name, _)| name.clone()).collect::<BTreeSet<_>>(), folders);
+    assert_eq!(drawn.iter().map(Drawn::folder).collect::<BTreeSet<_>>(), members());
     let mut above = BTreeSet::new();
-    for (name, on) in drawn {
-        assert_eq!(declared(&name), on, "the manifest of {name}, and docs/architecture.md");
+    for row in drawn {
+        let Drawn { name, on, .. } = &row;
+        assert_eq!(declared(&row.folder()), *on, "the manifest of {name}, and docs/architecture.md");
         assert!(on.is_subset(&above), "{name} depends on {:?}, not above it", on.difference(&above));
-        above.insert(name);
+        above.insert(name.clone());
     }
+}
+
+#[test]
+fn crates_depend_on_no_higher_floor_and_only_the_command_on_tests() {
+    let drawn = drawn();
+    let floor_of: BTreeMap<&str, Option<usize>> =
+        drawn.iter().map(|row| (row.name.as_str(), row.height())).collect();
+    for row in &drawn {
+        for on in &row.on {
+            match (row.height(), floor_of[on.as_str()]) {
+                (Some(own), Some(other)) => {
+                    assert!(other <= own, "{} depends on {on}, on a higher floor", row.name);
+                }
+                (Some(_), None) => assert_eq!(row.floor, "cli", "{} depends on {on} of {TESTS}", row.name),
+                (None, other) => {
+                    assert_ne!(other, Some(FLOORS.len() - 1), "{} depends on the command", row.name);
+                }
+            }
+        }
+    }
+    let known = |row: &Drawn| row.height().is_some() || row.floor == TESTS;
+    assert!(drawn.iter().all(known), "floors are {FLOORS:?} and {TESTS}");
 }
 
 #[test]
 fn no_files_of_a_crate_use_each_other_both_ways() {
-    for name in WITHOUT_CIRCLES {
-        let source = root().join("crates").join(name).join("src");
-        let mut files = BTreeMap::new();
-        read(&source, &mut Vec::new(), &mut files);
-        assert_eq!(circle(&files, IN_PIECES.contains(&name)), None, "files of {name} use each other");
+    for row in drawn() {
+        assert_eq!(circle(&files_of(&row.folder())), None, "files of {} use each other", row.name);
+    }
+    for folder in KERNEL {
+        assert_eq!(circle(&files_of(&root().join(folder))), None, "files of {folder} use each other");
     }
 }
 
-/// The files of a folder, by module: `a::b`; the root is empty. Files of tests are left out.
+/// Returns the files of a crate by module.
+fn files_of(folder: &Path) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    read(&folder.join("src"), &mut Vec::new(), &mut files);
+    files
+}
+
+/// Collects the files of a folder by module: `a::b`; the root is empty. Files of tests are left out.
 fn read(folder: &Path, module: &mut Vec<String>, files: &mut BTreeMap<String, String>) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
@@ -93,9 +155,9 @@ fn read(folder: &Path, module: &mut Vec<String>, files: &mut BTreeMap<String, St
     }
 }
 
-/// Files that use each other in a circle, if any do. A module that hands on a child's items (`pub use`) does not use the
-/// child: who takes the item from there uses the child. If a crate is `in_pieces`, a file does not use a file that it lies below.
-fn circle(files: &BTreeMap<String, String>, in_pieces: bool) -> Option<Vec<String>> {
+/// Returns files that use each other in a circle, if any do. A module that re-exports a child's items (`pub use`) does not use the child:
+/// the users of the item use the child.
+fn circle(files: &BTreeMap<String, String>) -> Option<Vec<String>> {
     let code: BTreeMap<&str, Vec<String>> =
         files.iter().map(|(module, text)| (module.as_str(), words(text))).collect();
     let mut crate_ = Crate { handed_on: BTreeMap::new(), modules: code.keys().copied().collect() };
@@ -111,8 +173,7 @@ fn circle(files: &BTreeMap<String, String>, in_pieces: bool) -> Option<Vec<Strin
     for (&module, words) in &code {
         let named = mentions(words).into_iter().filter(|mention| !mention.hands_on);
         let found = named.filter_map(|mention| crate_.file_of(module, &mention.path, 0));
-        let counts = |other: &String| other != module && !(in_pieces && is_below(module, other));
-        uses.insert(module, found.filter(counts).collect());
+        uses.insert(module, found.filter(|other| other != module).collect());
     }
     let reaches = |from: &str, to: &str| -> Option<Vec<String>> {
         let mut ways = vec![vec![from.to_owned()]];
@@ -132,26 +193,21 @@ fn circle(files: &BTreeMap<String, String>, in_pieces: bool) -> Option<Vec<Strin
     code.keys().find_map(|module| reaches(module, module))
 }
 
-/// Whether a module lies below another, the root aside.
-fn is_below(module: &str, other: &str) -> bool {
-    module.strip_prefix(other).is_some_and(|rest| rest.starts_with("::"))
-}
-
 /// A path in a file.
 struct Mention {
     path: Vec<String>,
-    /// Whether it is a `pub use`.
+    /// Whether the path is in a `pub use`.
     hands_on: bool,
 }
 
 struct Crate<'a> {
-    /// By module and name: the path that a `pub use` there names.
+    /// The path that a `pub use` names, by its module and name.
     handed_on: BTreeMap<(String, String), Vec<String>>,
     modules: BTreeSet<&'a str>,
 }
 
 impl Crate<'_> {
-    /// The file that has what a path names, as it stands in the file of `module`; `None` of other crates' items.
+    /// Returns the file with the item that a path in the file of `module` names; `None` for other crates' items.
     fn file_of(&self, module: &str, path: &[String], depth: usize) -> Option<String> {
         let mut at: Vec<&str> = module.split("::").filter(|part| !part.is_empty()).collect();
         let child = |at: &[&str], name: &str| [at, &[name]].concat().join("::");
@@ -178,7 +234,7 @@ impl Crate<'_> {
     }
 }
 
-/// The words and signs of a file, without comments, texts and what only tests have.
+/// Returns the words and signs of a file, without comments, texts and test modules.
 fn words(text: &str) -> Vec<String> {
     let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default().replace("'\"'", "");
     let mut words: Vec<String> = Vec::new();
@@ -204,7 +260,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Every path in a file: those of `use`, each by itself, and those inside bodies.
+/// Returns every path in a file: each one of a `use`, and those inside bodies.
 fn mentions(words: &[String]) -> Vec<Mention> {
     let mut found = Vec::new();
     let mut place = 0;
@@ -218,6 +274,9 @@ fn mentions(words: &[String]) -> Vec<Mention> {
                 found.push(Mention { path, hands_on });
             }
             place = end;
+        } else if word == "in" && before == "(" {
+            // `pub(in crate::a)` says who may use the item.
+            place += straight(&words[place + 1..]).len() * 3 - 1;
         } else if is_name(word) && !words[..place].ends_with(&[":".to_owned(), ":".to_owned()]) {
             let path = straight(&words[place..]);
             place += 3 * path.len() - 2;
@@ -235,7 +294,7 @@ fn is_name(word: &str) -> bool {
     word.starts_with(|sign: char| sign.is_alphabetic() || sign == '_')
 }
 
-/// The names with `::` between that the words begin with.
+/// Returns the names joined by `::` at the beginning of the words.
 fn straight(words: &[String]) -> Vec<String> {
     let mut path = vec![words[0].clone()];
     let mut rest = &words[1..];
@@ -289,11 +348,8 @@ mod tests {
     use super::*;
 
     fn made_up(files: &[(&str, &str)]) -> Option<Vec<String>> {
-        circle(&named(files), false)
-    }
-
-    fn named(files: &[(&str, &str)]) -> BTreeMap<String, String> {
-        files.iter().map(|(module, text)| ((*module).to_owned(), (*text).to_owned())).collect()
+        let files = files.iter().map(|(module, text)| ((*module).to_owned(), (*text).to_owned()));
+        circle(&files.collect())
     }
 
     #[test]
@@ -316,13 +372,9 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_may_use_what_it_is_a_piece_of_and_no_other_piece_both_ways() {
-        let piece =
-            [("a", "mod c; fn f() { c::f(); }"), ("a::c", "use super::A;"), ("ab", "use crate::a::A;")];
-        assert_eq!(circle(&named(&piece), true), None);
-        let pieces = [("a", "mod c; mod d;"), ("a::c", "use super::d::D;"), ("a::d", "use super::c::C;")];
-        assert_eq!(circle(&named(&pieces), true), Some(vec!["a::c".to_owned(), "a::d".to_owned()]));
-        let outside = [("a", "mod c;"), ("a::c", "use crate::b::B;"), ("b", "use crate::a::c::C;")];
-        assert_eq!(circle(&named(&outside), true), Some(vec!["a::c".to_owned(), "b".to_owned()]));
+    fn a_visibility_is_no_use() {
+        assert_eq!(made_up(&[("a", "use self::b::B;"), ("a::b", "pub(in crate::a) struct B;")]), None);
+        let used = [("a", "use self::b::B;"), ("a::b", "pub(in crate::a) struct B(crate::a::A);")];
+        assert_eq!(made_up(&used), Some(vec!["a".to_owned(), "a::b".to_owned()]));
     }
 }

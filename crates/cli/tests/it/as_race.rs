@@ -1,4 +1,4 @@
-//! The command that `inspect --as-race` prints runs, and is of the path that the capture is of.
+//! The command that `inspect --as-race` prints can be run, and describes the path of the capture.
 
 use std::process::Output;
 
@@ -11,7 +11,7 @@ fn said(output: &Output) -> String {
     stdout(output)
 }
 
-/// Races one scheme over a path, and gives back its completion time and what `--as-race` prints for the capture at its sender.
+/// Races one scheme over a path. Returns its completion time, and the output of `--as-race` for the capture at its sender.
 fn seen(name: &str, path: &[&str]) -> (f64, String) {
     let place = folder(&format!("as-race-{name}"));
     let race = run(&[&["race", "--json", "--pcap", text(&place)], path].concat());
@@ -22,9 +22,9 @@ fn seen(name: &str, path: &[&str]) -> (f64, String) {
 }
 
 /// The last line: the command's arguments.
-fn arguments(told: &str) -> Vec<&str> {
-    let command = told.lines().last().expect("a command");
-    assert!(told.lines().all(|line| line.starts_with("# ") || line == command), "{told}");
+fn arguments(output_of: &str) -> Vec<&str> {
+    let command = output_of.lines().last().expect("a command");
+    assert!(output_of.lines().all(|line| line.starts_with("# ") || line == command), "{output_of}");
     command.strip_prefix("firstflight ").expect("the program").split(' ').collect()
 }
 
@@ -49,7 +49,7 @@ fn quantity(text: &str) -> f64 {
 }
 
 #[test]
-fn the_path_of_a_race_is_recovered_from_its_capture_and_races_alike() {
+fn race_options_are_recovered_from_a_capture_and_reproduce_the_transfer() {
     let paths: [(&str, &str, &str, &[&str]); 8] = [
         ("20mbit", "50ms", "delayed", &["--size", "2MB", "--schemes", "slow-start"]),
         (
@@ -77,10 +77,11 @@ fn the_path_of_a_race_is_recovered_from_its_capture_and_races_alike() {
     ];
     for (at, (rate, rtt, ack, more)) in paths.into_iter().enumerate() {
         let path = [&["--rate", rate, "--rtt", rtt, "--ack", ack], more].concat();
-        let (fct, told) = seen(&at.to_string(), &path);
-        let found = arguments(&told);
+        let (fct, output_of) = seen(&at.to_string(), &path);
+        let found = arguments(&output_of);
         let off = |option: &str, right: &str| {
-            quantity(value(&found, option).unwrap_or_else(|| panic!("{option}: {told}"))) / quantity(right)
+            quantity(value(&found, option).unwrap_or_else(|| panic!("{option}: {output_of}")))
+                / quantity(right)
                 - 1.0
         };
         let (rate_off, rtt_off) = (off("--rate", rate), off("--rtt", rtt));
@@ -95,15 +96,23 @@ fn the_path_of_a_race_is_recovered_from_its_capture_and_races_alike() {
             fct_off * 100.0,
             found.join(" ")
         );
-        assert!(rate_off.abs() < 0.05, "{path:?}: {told}");
-        assert!(rtt_off.abs() < 0.001, "{path:?}: {told}");
-        assert_eq!(value(&found, "--ack"), Some(ack), "{path:?}: {told}");
-        assert_eq!(value(&found, "--iw"), Some(value(more, "--iw").unwrap_or("10p")), "{path:?}: {told}");
-        assert_eq!(value(&found, "--mss"), Some(value(more, "--mss").unwrap_or("1460")), "{path:?}: {told}");
-        assert_eq!(found.contains(&"--timestamps"), more.contains(&"--timestamps"), "{path:?}: {told}");
-        assert_eq!(value(&found, "--size"), value(more, "--size"), "{path:?}: {told}");
-        assert_eq!(found.contains(&"--rwnd"), more.contains(&"--rwnd"), "{path:?}: {told}");
-        assert!(fct_off.abs() < 0.01, "{path:?}: {fct_off}: {told}");
+        assert!(rate_off.abs() < 0.05, "{path:?}: {output_of}");
+        assert!(rtt_off.abs() < 0.001, "{path:?}: {output_of}");
+        assert_eq!(value(&found, "--ack"), Some(ack), "{path:?}: {output_of}");
+        assert_eq!(
+            value(&found, "--iw"),
+            Some(value(more, "--iw").unwrap_or("10p")),
+            "{path:?}: {output_of}"
+        );
+        assert_eq!(
+            value(&found, "--mss"),
+            Some(value(more, "--mss").unwrap_or("1460")),
+            "{path:?}: {output_of}"
+        );
+        assert_eq!(found.contains(&"--timestamps"), more.contains(&"--timestamps"), "{path:?}: {output_of}");
+        assert_eq!(value(&found, "--size"), value(more, "--size"), "{path:?}: {output_of}");
+        assert_eq!(found.contains(&"--rwnd"), more.contains(&"--rwnd"), "{path:?}: {output_of}");
+        assert!(fct_off.abs() < 0.01, "{path:?}: {fct_off}: {output_of}");
     }
 }
 
@@ -125,12 +134,16 @@ fn equal_busy_periods_become_rounds() {
     ];
     let place = folder("as-race-rounds");
     said(&run(&[&["race", "--json", "--pcap", text(&place)], &path[..]].concat()));
-    let told = said(&run(&["inspect", "--as-race", text(&place.join("slow-start-client.pcapng"))]));
-    let found = arguments(&told);
-    assert_eq!((value(&found, "--rounds"), value(&found, "--size")), (Some("3"), Some("100kB")), "{told}");
+    let output_of = said(&run(&["inspect", "--as-race", text(&place.join("slow-start-client.pcapng"))]));
+    let found = arguments(&output_of);
+    assert_eq!(
+        (value(&found, "--rounds"), value(&found, "--size")),
+        (Some("3"), Some("100kB")),
+        "{output_of}"
+    );
     let idle = quantity(value(&found, "--idle").expect("an idle time"));
-    assert!((idle / 10.0 - 1.0).abs() < 0.001, "{told}");
-    assert!(!told.contains("--app"), "the idle times say why rounds ended: {told}");
+    assert!((idle / 10.0 - 1.0).abs() < 0.001, "{output_of}");
+    assert!(!output_of.contains("--app"), "the idle times say why rounds ended: {output_of}");
     said(&run(&[&found[..], &["--json", "--schemes", "slow-start"]].concat()));
 }
 
@@ -171,7 +184,7 @@ fn the_capture_of_what_is_printed_prints_the_same() {
 }
 
 #[test]
-fn what_cannot_be_told_is_left_to_the_default_and_says_why() {
+fn undetermined_options_are_left_to_the_default_with_a_reason() {
     let place = folder("as-race-untold");
     let race = [
         "race",
@@ -187,16 +200,16 @@ fn what_cannot_be_told_is_left_to_the_default_and_says_why() {
         "--pcap",
     ];
     said(&run(&[&race[..], &[text(&place)]].concat()));
-    let told = said(&run(&["inspect", "--as-race", text(&place.join("slow-start-client.pcapng"))]));
+    let output_of = said(&run(&["inspect", "--as-race", text(&place.join("slow-start-client.pcapng"))]));
     for words in [
         "# --rate is left to its default: too little was delivered",
         "# --queue is left to its default: ",
         "# --ack is left to its default: too few",
         "# --iw is left to its default: the application bounded",
     ] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(output_of.contains(words), "{words}: {output_of}");
     }
-    let found = arguments(&told);
+    let found = arguments(&output_of);
     assert_eq!(value(&found, "--size"), Some("5kB"));
     said(&run(&[&found[..], &["--json", "--schemes", "slow-start"]].concat()));
     let receiver = said(&run(&["inspect", "--as-race", text(&place.join("slow-start-server.pcapng"))]));
@@ -204,14 +217,14 @@ fn what_cannot_be_told_is_left_to_the_default_and_says_why() {
 }
 
 #[test]
-fn the_rate_of_an_application_that_writes_now_and_then_is_not_the_paths() {
+fn application_limited_rate_is_not_reported_as_the_path_rate() {
     let place = folder("as-race-app");
     let path = ["--rate", "20mbit", "--rtt", "50ms", "--app", "5kB,200ms", "--size", "100kB", "--timestamps"];
     let race = ["race", "--schemes", "slow-start", "--pcap", text(&place)];
     said(&run(&[&race[..], &path].concat()));
-    let told = said(&run(&["inspect", "--as-race", text(&place.join("slow-start-client.pcapng"))]));
+    let output_of = said(&run(&["inspect", "--as-race", text(&place.join("slow-start-client.pcapng"))]));
     let why = "# --rate is left to its default: no queue was seen, and the application set the rate that was";
-    let asked = arguments(&told);
-    assert!(told.contains(why) && value(&asked, "--rate").is_none(), "{told}");
-    assert!((quantity(value(&asked, "--rtt").expect("a round trip")) - 0.05).abs() < 1e-4, "{told}");
+    let asked = arguments(&output_of);
+    assert!(output_of.contains(why) && value(&asked, "--rate").is_none(), "{output_of}");
+    assert!((quantity(value(&asked, "--rtt").expect("a round trip")) - 0.05).abs() < 1e-4, "{output_of}");
 }

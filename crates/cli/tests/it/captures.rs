@@ -1,4 +1,4 @@
-//! Captures and event logs agree with the rows, as an independent reader of packets counts.
+//! Captures and event logs agree with the rows, according to an independent reader of packets.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::common::{folder, names, run, status, stderr, stdout, text};
 
-/// A race with losses: a queue of a fifth of what is needed.
+/// A race with losses: a queue of a fifth of the necessary size.
 const LOSSY: [&str; 11] = [
     "race",
     "--rate",
@@ -44,7 +44,7 @@ fn a_capture_is_named_after_its_row_and_end() {
 }
 
 #[test]
-fn every_client_of_rounds_has_logs_of_its_own_named_by_its_number() {
+fn each_client_of_rounds_writes_its_own_logs_named_by_number() {
     let place = folder("captures-of-rounds");
     let flows = ["scheme=slow-start,restart=ssr", "scheme=vegas", "scheme=slow-start,restart=ssr"];
     let flows: Vec<&str> = flows.iter().flat_map(|flow| ["--flow", *flow]).collect();
@@ -116,7 +116,7 @@ fn the_event_log_counts_what_the_row_counts() {
     }
 }
 
-/// The lines that tshark gives for a filter.
+/// Counts the lines that tshark prints for a filter.
 fn packets(capture: &Path, filter: &str) -> u64 {
     let output = Command::new("tshark")
         .args([
@@ -156,9 +156,9 @@ fn tshark_finds_the_captures_sound_and_counts_as_the_sender_does() {
         assert_eq!(row["packets_sent"], packets(&client, data), "{name}");
         let arrived = packets(&server, data);
         let lost = row["packets_lost"].as_u64().expect("a count");
-        // A sized run ends with its last byte: what is still under way then neither arrives nor is lost.
+        // A sized run ends with its last byte: packets still on their way neither arrive nor are lost.
         assert!(arrived + lost <= packets(&client, data), "{name}");
-        // tshark calls a repeat out of order where it comes soon after; all of them repeat bytes seen before.
+        // tshark reports a retransmission as out of order if it comes soon after; all of them repeat bytes seen before.
         let repeats = "tcp.analysis.retransmission || tcp.analysis.spurious_retransmission || \
                        tcp.analysis.out_of_order";
         assert_eq!(row["retransmissions"], packets(&client, &format!("({data}) && ({repeats})")), "{name}");
@@ -166,7 +166,7 @@ fn tshark_finds_the_captures_sound_and_counts_as_the_sender_does() {
 }
 
 #[test]
-fn the_first_data_packet_after_an_exit_says_in_its_comment_why_and_with_what() {
+fn packet_comments_after_an_exit_state_its_cause_and_window() {
     if Command::new("tshark").arg("--version").output().is_err() {
         println!("skipped: tshark is not installed");
         return;

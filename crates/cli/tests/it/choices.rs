@@ -1,4 +1,4 @@
-//! `docs/choices.md`: every switch that it names is there, and so is every test.
+//! `docs/reference/choices.md`: every switch and every test that it names exists.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,10 +13,10 @@ fn root() -> PathBuf {
 }
 
 fn page() -> String {
-    fs::read_to_string(root().join("docs/choices.md")).expect("the page")
+    fs::read_to_string(root().join("docs/reference/choices.md")).expect("the page")
 }
 
-/// The rows of a table, by cells; the table is the one after `heading`.
+/// Returns the rows of a table, by cells; the table is the one after `heading`.
 fn rows(page: &str, heading: &str) -> Vec<Vec<String>> {
     let after = page.split_once(heading).expect(heading).1;
     let lines =
@@ -29,7 +29,7 @@ fn quoted(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// Why a switch is not accepted.
+/// Returns why a switch is not accepted.
 fn refused(switch: &str) -> Option<String> {
     if let Some(model) = switch.strip_prefix("firstflight model ") {
         let mut words = model.split_whitespace();
@@ -65,7 +65,7 @@ fn every_switch_named_is_accepted() {
 }
 
 #[test]
-fn every_choice_has_a_row_with_a_switch_and_a_test_or_is_none_of_a_scheme() {
+fn choices_have_a_switch_and_a_test_or_concern_no_scheme() {
     let rows = rows(&page(), "# Choices");
     let numbers: Vec<u32> = rows.iter().map(|row| row[0].parse().expect("a number")).collect();
     assert_eq!(numbers, (1..=27).collect::<Vec<u32>>());
@@ -75,16 +75,14 @@ fn every_choice_has_a_row_with_a_switch_and_a_test_or_is_none_of_a_scheme() {
     }
 }
 
-/// `choice-NN` leads from the code to the page and back.
+/// `choice-NN` links the code to the page and back.
 #[test]
-fn every_choice_with_a_switch_is_found_in_the_code_by_its_number() {
+fn choices_of_schemes_are_referenced_in_the_code_by_number() {
     let rows = rows(&page(), "# Choices");
     let of_schemes = rows.iter().filter(|row| quoted(&row[4]).count() > 0);
     let flags: BTreeSet<String> = of_schemes.map(|row| format!("choice-{:0>2}", row[0])).collect();
     let mut sources = Vec::new();
-    for entry in fs::read_dir(root().join("crates")).expect("crates") {
-        collect(&entry.expect("an entry").path().join("src"), &mut sources);
-    }
+    collect(&root().join("crates"), &mut sources);
     let missing = flags.iter().filter(|flag| !sources.iter().any(|text| text.contains(*flag)));
     assert_eq!(missing.collect::<Vec<_>>(), Vec::<&String>::new());
 }
@@ -109,10 +107,8 @@ fn every_test_named_exists() {
         .collect();
     assert!(named.len() > 40, "{named:?}");
     let mut sources = Vec::new();
-    for entry in fs::read_dir(root().join("crates")).expect("crates") {
-        for part in ["src", "tests"] {
-            collect(&entry.as_ref().expect("an entry").path().join(part), &mut sources);
-        }
+    for floor in ["crates", "tests"] {
+        collect(&root().join(floor), &mut sources);
     }
     let functions = sources.iter().flat_map(|text| text.split("fn ").skip(1));
     let found: BTreeSet<&str> = functions.filter_map(|rest| Some(rest.split_once('(')?.0)).collect();

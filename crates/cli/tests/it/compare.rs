@@ -1,4 +1,4 @@
-//! What `compare` takes, refuses and says, which needs no rights. Real packets are in `tests/emulate`.
+//! The options, refusals and messages of `compare` that need no rights. Real packets are in `tests/emulate`.
 
 use serde_json::Value;
 
@@ -20,7 +20,9 @@ fn the_simulators_rows_are_those_of_a_race_with_each_stack() {
     for row in rows {
         let [scheme, stack] = ["scheme", "stack"].map(|field| row[field].as_str().expect("text"));
         let path = ["race", "--rate", "20mbit", "--rtt", "40ms", "--queue", "50p", "--size", "2MB"];
-        let race = run(&[&path[..], &["--schemes", scheme, "--stack", stack, "--json"]].concat());
+        let race =
+            run(&[&path[..], &["--schemes", scheme, "--avoidance", "own", "--stack", stack, "--json"]]
+                .concat());
         let raced: Value = serde_json::from_str(&stdout(&race)).expect("a row");
         for field in [
             "fct_s",
@@ -95,7 +97,7 @@ fn the_table_has_a_row_a_habitat_and_fits_80_columns() {
 }
 
 #[test]
-fn what_is_no_single_transfer_is_refused_with_a_reason() {
+fn compare_refuses_options_beyond_a_single_transfer_with_a_reason() {
     for (option, value, why) in [
         ("--stack", "linux", "each habitat has its own"),
         ("--duration", "5s", "transfers are compared, which have a size"),
@@ -121,7 +123,7 @@ fn what_is_no_single_transfer_is_refused_with_a_reason() {
 
 #[cfg(not(feature = "kernel"))]
 #[test]
-fn without_the_feature_our_schemes_in_the_kernel_are_refused_in_one_line() {
+fn kernel_bpf_habitat_without_the_feature_is_refused_in_one_line() {
     let said = refused(&["compare", "--rate", "20mbit", "--habitats", "sim-linux,kernel-bpf"]);
     assert!(said.starts_with("error: --habitats: kernel-bpf: ") && said.contains("`make kernel`"), "{said}");
 }

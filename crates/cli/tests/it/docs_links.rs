@@ -1,17 +1,17 @@
-//! The pages: every relative link leads to a file and a heading that are there, and `docs/README.md` lists every page of `docs`.
+//! The pages: every relative link leads to an existing file and heading, and `docs/README.md` lists every page of `docs`.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// Folders whose pages are not ours, or are made.
+/// Folders whose pages belong to others, or are generated.
 const LEFT_OUT: [&str; 4] = ["target", "out", ".git", "node_modules"];
 
 fn root() -> PathBuf {
     plain(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
 }
 
-/// The path without `..` and `.`, so that two ways to a file compare.
+/// Returns the path without `..` and `.`, so that different spellings compare equal.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -60,14 +60,14 @@ fn prose(page: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The targets of a line's links, those inside code left out.
+/// Returns the targets of a line's links, except those inside code.
 fn links(line: &str) -> Vec<String> {
     let without_code: String = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
     let after = without_code.split("](").skip(1);
     after.filter_map(|rest| Some(rest.split_once(')')?.0.to_owned())).collect()
 }
 
-/// The name by which a link finds a heading, as GitHub makes it.
+/// Returns the name by which a link finds a heading, as GitHub makes it.
 fn anchor(heading: &str) -> String {
     let kept = heading.to_lowercase();
     let kept = kept.chars().filter(|letter| letter.is_alphanumeric() || [' ', '-', '_'].contains(letter));
@@ -79,7 +79,7 @@ fn anchors(page: &str) -> BTreeSet<String> {
     headings.map(|line| anchor(line.trim_start_matches('#').trim())).collect()
 }
 
-/// What is wrong with a link of a page, if anything is.
+/// Returns the fault of a page's link, if it has any.
 fn fault(page: &Path, link: &str) -> Option<String> {
     if link.contains("://") || link.starts_with("mailto:") {
         return None;

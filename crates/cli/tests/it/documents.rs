@@ -1,4 +1,4 @@
-//! The help, the examples in it and the manual pages: what they say can be typed and read.
+//! The help, its examples and the manual pages can be typed and read.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::common::{firstflight, folder, names, refused, run, status, stderr, stdout, text};
 
-/// What a command says on a terminal of 80 columns.
+/// Returns the output of a command on a terminal of 80 columns.
 fn narrow(arguments: &[&str]) -> String {
     let output = firstflight().args(arguments).env("COLUMNS", "80").output().expect("the command runs");
     assert_eq!((status(&output), stderr(&output)), (0, String::new()), "{arguments:?}");
@@ -16,8 +16,10 @@ fn narrow(arguments: &[&str]) -> String {
 /// The commands that the help lists, without `help` itself.
 fn commands() -> Vec<String> {
     let help = stdout(&run(&["--help"]));
-    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let listed = listed.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("    "));
+    let groups = ["Simulate:", "Measure:", "Real paths:", "Reproduce:", "About:"];
+    assert!(groups.iter().all(|group| help.lines().any(|line| line == *group)), "{help}");
+    let listed = help.lines().skip_while(|line| *line != "Simulate:").take_while(|line| *line != "Options:");
+    let listed = listed.filter(|line| line.starts_with("  ") && !line.starts_with("    "));
     let names = listed.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
     names.map(str::to_owned).collect()
 }
@@ -63,10 +65,10 @@ fn every_example_of_the_help_runs() {
     for file in names(&root.join("scenarios")) {
         fs::copy(root.join("scenarios").join(&file), place.join("scenarios").join(&file)).expect("a copy");
     }
-    fs::copy(root.join("crates/packetdrill/scripts/after_idle.pkt"), place.join("my-test.pkt"))
+    fs::copy(root.join("tests/packetdrill/scripts/after_idle.pkt"), place.join("my-test.pkt"))
         .expect("a copy");
     let mut count = 0;
-    // A race writes what the examples after it read.
+    // A race writes the files that the later examples read.
     let last = |command: &String| command == "inspect" || command == "replay";
     let (after, before): (Vec<_>, Vec<_>) = commands().into_iter().partition(last);
     for command in before.into_iter().chain(after) {
@@ -76,12 +78,11 @@ fn every_example_of_the_help_runs() {
             if line.starts_with("sweep") && line.contains("--shard") || line.starts_with("score") {
                 continue;
             }
-            // What runs on a real path needs rights that a test may not have; `tests/emulate` and `tests/kernel` run it.
+            // Commands on a real path need rights that a test may not have; `tests/emulate` and `tests/kernel` run them.
             let is_real = ["emulate", "kernel", "watch"].iter().any(|one| line.starts_with(one));
-            // A server goes on until it is interrupted, and its clients need it; `transfer.rs` and `probe.rs` run them.
-            let is_of_two = ["serve", "get", "send", "receive", "reflect", "probe 127"]
-                .iter()
-                .any(|one| line.starts_with(one));
+            // A server runs until it is interrupted, and its clients need it; `transfer.rs` and `probe.rs` run them.
+            let is_of_two =
+                ["serve", "get", "put", "reflect", "probe 127"].iter().any(|one| line.starts_with(one));
             if is_real || is_of_two || line.starts_with("compare") && !line.contains("--habitats") {
                 continue;
             }
@@ -96,7 +97,7 @@ fn every_example_of_the_help_runs() {
 }
 
 #[test]
-fn each_command_has_a_manual_page_with_examples_and_the_pages_around_it() {
+fn each_command_has_a_manual_page_with_examples_and_related_pages() {
     let place = folder("manual").join("man1");
     let output = run(&["man", "--dir", text(&place)]);
     assert_eq!((status(&output), stdout(&output)), (0, String::new()), "{}", stderr(&output));

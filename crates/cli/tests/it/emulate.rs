@@ -1,4 +1,4 @@
-//! What `emulate` takes and refuses, which needs no rights. Real packets are in `tests/emulate`.
+//! The options and refusals of `emulate` that need no rights. Real packets are in `tests/emulate`.
 
 use crate::common::{folder, refused, run, stdout, text};
 use firstflight_scenario::keys::keys;
@@ -15,7 +15,7 @@ fn the_help_has_the_keys_of_real_packets_and_no_others() {
 }
 
 #[test]
-fn what_simulated_hosts_do_is_refused_with_a_reason() {
+fn emulate_refuses_options_of_simulated_hosts_with_a_reason() {
     for (option, value, why) in [
         ("--size", "1MB", "the programs decide what is sent"),
         ("--rounds", "3", "the programs decide what is sent"),

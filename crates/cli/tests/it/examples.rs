@@ -1,4 +1,4 @@
-//! Every file of `scenarios/` is one that the command reads: an example never rots.
+//! The command can read every file of `scenarios/`, so an example never becomes invalid.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// The command that stands in the file's comment, without its name.
+/// Returns the command in the file's comment, without its name.
 fn command(text: &str) -> Vec<String> {
     let after = text.split_once("`firstflight ").expect("a file says how it is run").1;
     let (command, _) = after.split_once('`').expect("in one line");

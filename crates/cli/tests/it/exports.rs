@@ -1,14 +1,14 @@
-//! What `race` writes, read by the programs that people open it with: pandas, polars, `DuckDB`, tshark, capinfos and
-//! a browser. A reader that is not there is skipped, with a line that says so.
+//! The outputs of `race`, read by the programs that people open them with: pandas, polars, `DuckDB`, tshark, capinfos and a browser. A
+//! missing reader is skipped, with a message.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use firstflight_report::columns::{COLUMNS, Column, JOINED_COLUMNS, Kind};
-use firstflight_report::inspected::rows;
-use firstflight_report::log::{SERIES_COLUMNS, SLOT_COLUMNS};
-use firstflight_report::population::POPULATION_COLUMNS;
+use firstflight_export::columns::POPULATION_COLUMNS;
+use firstflight_export::columns::{COLUMNS, Column, JOINED_COLUMNS, Kind};
+use firstflight_export::log::{SERIES_COLUMNS, SLOT_COLUMNS};
+use firstflight_export::rows;
 use serde_json::json;
 
 use crate::common::{folder, run, status, stderr, stdout, text};
@@ -31,7 +31,7 @@ fn race(more: &[&str]) -> Output {
     output
 }
 
-/// The Python that has the readers of tables, if `.ci/tools` could bring them.
+/// Returns the Python with the readers of tables, if `.ci/tools` could install them.
 fn python() -> Option<PathBuf> {
     let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/venv/bin/python");
     python.is_file().then_some(python)
@@ -92,7 +92,7 @@ fn tshark_reads_a_capture_without_a_word_of_complaint() {
     for name in ["slow-start-client", "mine-server", "quick-start-client"] {
         let capture = place.join(format!("{name}.pcapng"));
         let mut tshark = Command::new("tshark");
-        // As root it warns of being root, which is no word about the capture.
+        // As root, tshark warns about being root, which is no message about the capture.
         let read =
             tshark.args(["-n", "-r", text(&capture), "-q", "-z", "expert,error"]).output().expect("runs");
         assert!(read.status.success(), "{}", stderr(&read));
@@ -123,9 +123,9 @@ fn capinfos_tells_what_the_capture_is() {
     let place = folder("capinfos");
     race(&["--json", "--pcap", text(&place), "--snap", "100B"]);
     let capture = place.join("slow-start-client.pcapng");
-    let told = Command::new("capinfos").args(["-M", text(&capture)]).output().expect("runs");
-    assert!(told.status.success(), "{}", stderr(&told));
-    let told = stdout(&told);
+    let output_of = Command::new("capinfos").args(["-M", text(&capture)]).output().expect("runs");
+    assert!(output_of.status.success(), "{}", stderr(&output_of));
+    let output_of = stdout(&output_of);
     let packets = Command::new("tshark").args(["-n", "-r", text(&capture)]).output().expect("runs");
     let packets = stdout(&packets).lines().count();
     for words in [
@@ -136,12 +136,13 @@ fn capinfos_tells_what_the_capture_is() {
         "firstflight",
         "Capture length = 100",
     ] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(output_of.contains(words), "{words}: {output_of}");
     }
     assert!(
-        told.lines()
+        output_of
+            .lines()
             .any(|line| line.starts_with("Number of packets:") && line.ends_with(&format!(" {packets}"))),
-        "{told}"
+        "{output_of}"
     );
 }
 
@@ -161,7 +162,7 @@ fn a_browser_draws_the_figure_as_an_image() {
     for way in ["href=\"http", "@import", "url(http", "<script", "<image", "<foreignObject"] {
         assert!(!svg.contains(way), "the figure has {way}");
     }
-    // An image in a page must be well-formed XML, and may ask for nothing outside itself.
+    // An image in a page must be well-formed XML, and may request nothing outside itself.
     let page = place.join("page.html");
     let script = "<!doctype html><img src=\"figure.svg\" onload=\"document.title = 'drawn ' + (this.naturalWidth > 300)\" \
                   onerror=\"document.title = 'broken'\">";
@@ -175,14 +176,14 @@ fn a_browser_draws_the_figure_as_an_image() {
     assert!(stdout(&shown).contains("<title>drawn true</title>"), "{}", stdout(&shown));
 }
 
-/// Columns as `docs/exports.md` lists them.
+/// Columns as `docs/reference/exports.md` lists them.
 fn listed(columns: impl Iterator<Item = &'static Column>) -> String {
     let mut table = String::from("| Column | Type | Unit | Meaning |\n|---|---|---|---|\n");
     for column in columns {
         let kind = match column.kind {
             Kind::Text => "text",
-            Kind::Unsigned => "whole, not negative",
-            Kind::Signed => "whole",
+            Kind::Truth => "true or false",
+            Kind::Whole => "whole",
             Kind::Real => "real",
         };
         writeln!(table, "| `{}` | {kind} | {} | {} |", column.name, column.unit, column.meaning)
@@ -191,10 +192,10 @@ fn listed(columns: impl Iterator<Item = &'static Column>) -> String {
     table
 }
 
-/// Written anew with `UPDATE_GOLDEN=1`.
+/// `UPDATE_GOLDEN=1` writes the page anew.
 #[test]
 fn the_manual_lists_every_column_as_it_is() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/exports.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/exports.md");
     let manual = std::fs::read_to_string(&path).expect("the manual");
     let races = COLUMNS.iter().chain(JOINED_COLUMNS).chain(POPULATION_COLUMNS);
     let tables = [
@@ -214,5 +215,8 @@ fn the_manual_lists_every_column_as_it_is() {
         std::fs::write(&path, updated).expect("written");
         return;
     }
-    assert_eq!(manual, updated, "docs/exports.md is behind the columns; UPDATE_GOLDEN=1 writes it anew");
+    assert_eq!(
+        manual, updated,
+        "docs/reference/exports.md is behind the columns; UPDATE_GOLDEN=1 writes it anew"
+    );
 }

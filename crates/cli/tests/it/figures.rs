@@ -1,4 +1,4 @@
-//! `--figure`: what it refuses, and that the figures of the schemes' pages are what the program draws.
+//! `--figure`: its refusals, and that the program draws the figures of the schemes' pages.
 
 use std::path::{Path, PathBuf};
 
@@ -37,8 +37,8 @@ fn file_of<'a>(arguments: &[&'a str]) -> &'a str {
     arguments.get(at + 1).and_then(|file| file.strip_prefix(FOLDER)).expect("a file among the figures")
 }
 
-/// What is drawn. The description states the program's version and the hash of all options, and a new option changes
-/// that without changing a line.
+/// Returns the drawing itself. The description states the program's version and the hash of all options; a new option changes the
+/// description without changing a line.
 fn drawing(svg: &str) -> (&str, &str) {
     let (head, rest) = svg.split_once("<desc>").unwrap_or_default();
     (head, rest.split_once("</desc>").unwrap_or_default().1)
@@ -111,7 +111,7 @@ fn a_figure_that_cannot_be_is_refused_before_anything_runs() {
 }
 
 #[test]
-fn a_script_has_a_figure_with_a_panel_for_each_flow_on_one_time_axis() {
+fn script_figure_has_one_panel_per_flow_on_a_shared_time_axis() {
     let file = folder("figure-of-a-script").join("flows.svg");
     let path = ["race", "--rate", "20mbit", "--rtt", "40ms", "--duration", "4s", "--json"];
     let flows = ["--flow", "scheme=hystart,end=3s", "--flow", "scheme=paced,start=1s,end=3s"];
@@ -130,7 +130,7 @@ fn a_script_has_a_figure_with_a_panel_for_each_flow_on_one_time_axis() {
 }
 
 #[test]
-fn a_population_has_a_figure_and_a_report_with_the_first_measured_flow_of_each_row() {
+fn population_figure_and_report_show_the_first_measured_flow_of_each_row() {
     let place = folder("figure-of-a-population");
     let (figure, report) = (place.join("flows.svg"), place.join("flows.html"));
     let race = [&dumbbell("12")[..], &["--mixed", "--json"]].concat();

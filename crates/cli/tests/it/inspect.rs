@@ -1,10 +1,11 @@
-//! What `inspect` says of captures that the simulator wrote is what the simulator says of itself.
+//! The results of `inspect` for captures that the simulator wrote agree with the simulator's own.
 
 use serde_json::Value;
 
 use crate::common::{folder, refused, run, status, stderr, stdout, text};
+use crate::memory::{ACK, Made, SYN};
 
-/// A race with its captures: each row, and what is said of the capture at its sender.
+/// Runs a race with captures. Returns each row, and the result of `inspect` for the capture at its sender.
 fn raced(place: &str, arguments: &[&str]) -> Vec<(Value, Value)> {
     let place = folder(place);
     let output = run(&[&["race", "--json", "--pcap", text(&place)], arguments].concat());
@@ -29,7 +30,7 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("a number, not {value}"))
 }
 
-/// What an observer can say of a cause.
+/// Returns the class of a cause that an observer can distinguish.
 fn class(cause: &str) -> &str {
     match cause {
         "threshold" | "delay" | "ack-train" | "css-end" | "dispersion" | "advice" => "flat",
@@ -38,7 +39,7 @@ fn class(cause: &str) -> &str {
     }
 }
 
-/// The round that an instant since the first data falls into: its length.
+/// Returns the length of the round that contains an instant, which counts from the first data.
 fn round_at(found: &Value, at: f64) -> f64 {
     let rounds = found["rounds"].as_array().expect("rounds");
     let begun = rounds.iter().rev().find(|round| number(&round["began_s"]) <= at).expect("a round");
@@ -48,7 +49,7 @@ fn round_at(found: &Value, at: f64) -> f64 {
 fn agree(row: &Value, found: &Value, rtt: f64, iw: Option<u64>) {
     let scheme = row["scheme"].as_str().expect("a name");
     assert_eq!(found["vantage"], "sender", "{scheme}");
-    // The SYN takes its own transmission besides the base round trip.
+    // The SYN takes its own transmission time in addition to the base RTT.
     let handshake = number(&found["handshake_rtt_s"]);
     assert!(handshake >= rtt && handshake < rtt * 1.01, "{scheme}: {handshake}");
     if let Some(iw) = iw {
@@ -59,7 +60,7 @@ fn agree(row: &Value, found: &Value, rtt: f64, iw: Option<u64>) {
     assert_eq!(found["retransmitted_segments"], row["retransmissions"], "{scheme}");
     assert_eq!(found["timeouts_suspected"], row["timeouts"], "{scheme}");
     assert_eq!(found["unseen_bytes"], 0, "{scheme}");
-    // What is delivered and not yet heard of by the sender is the whole difference: a round trip of it.
+    // The whole difference is data that was delivered but not yet acknowledged at the sender: that of one RTT.
     let (ours, theirs) = (number(&found["throughput_bps"]), number(&row["throughput_bps"]));
     assert!(ours <= theirs && ours > theirs * 0.97, "{scheme}: {ours} of {theirs}");
     assert_eq!(found["exit_cause"], class(row["exit_cause"].as_str().expect("a cause")), "{scheme}");
@@ -83,27 +84,42 @@ fn a_capture_at_the_sender_says_what_the_simulator_recorded() {
     }
     let long = ["--duration", "4s", "--schemes", "slow-start,hystart,hystart++,paced,bbr,packet-pair"];
     for (row, found) in raced("inspect-agrees-built-in", &long) {
-        let iw = 2;
-        agree(&row, &found, 0.080, Some(iw));
+        // BBR loses packets in start-up and continues: its exit is known within an interval.
+        if row["scheme"] == "bbr" {
+            let within = number(&found["exit_after_s"])..=number(&found["exit_before_s"]);
+            assert!(within.contains(&number(&row["exit_time_s"])), "{within:?}");
+            continue;
+        }
+        agree(&row, &found, 0.080, Some(2));
     }
+}
+
+/// BBR counts the losses of whole rounds. Its bytes in flight decrease up to two RTTs after the first loss, and paced slow start looks the
+/// same: `exit_time_s` is that of the first loss.
+#[test]
+fn capture_dates_bbr_loss_exit_up_to_two_round_trips_early() {
+    let path = ["--rate", "50mbit", "--rtt", "40ms", "--queue", "0.25bdp", "--duration", "2s"];
+    let (row, found) = raced("inspect-bbr-losses", &[&path[..], &["--schemes", "bbr"]].concat()).remove(0);
+    assert_eq!((&row["exit_cause"], &found["exit_cause"]), (&Value::from("loss"), &Value::from("loss")));
+    let late = number(&row["exit_time_s"]) - number(&found["exit_time_s"]);
+    assert!((0.0..0.1).contains(&late), "two round trips of 50 ms: {late}");
 }
 
 #[test]
 fn bbr_does_not_leave_by_the_first_loss_before_a_short_queue() {
-    for queue in ["0.25bdp", "0.5bdp", "0.75bdp"] {
+    for queue in ["0.5bdp", "0.75bdp"] {
         let path =
             ["--rate", "50mbit", "--rtt", "40ms", "--queue", queue, "--duration", "2s", "--schemes", "bbr"];
         let (row, found) = raced(&format!("inspect-bbr-{queue}"), &path).remove(0);
-        if queue == "0.75bdp" {
-            // It leaves by its rate while it repairs losses that it did not heed: packets do not tell which of them it was for.
-            assert!(found["exit_cause"].is_null(), "{}", found["exit_cause"]);
-            let why = found["undefined"]["exit_cause"].as_str().expect("a reason");
-            assert!(why.starts_with("a paced sender lost packets"), "{why}");
-            continue;
+        // The scheme ignores losses, or exits by its rate while it repairs some: packets do not show which of the two caused the exit.
+        assert!(found["exit_cause"].is_null(), "{}", found["exit_cause"]);
+        let why = found["undefined"]["exit_cause"].as_str().expect("a reason");
+        assert!(why.starts_with("a paced sender "), "{why}");
+        if queue != "0.75bdp" {
+            let exit = number(&row["exit_time_s"]);
+            let within = number(&found["exit_after_s"])..=number(&found["exit_before_s"]);
+            assert!(within.contains(&exit), "{queue}: exit at {exit}, not in {within:?}");
         }
-        assert_eq!(found["exit_cause"], class(row["exit_cause"].as_str().expect("a cause")), "{queue}");
-        let (seen, is) = (number(&found["exit_time_s"]), number(&row["exit_time_s"]));
-        assert!((seen - is).abs() <= round_at(&found, seen.min(is)), "{queue}: exit at {seen}, not {is}");
     }
 }
 
@@ -139,7 +155,7 @@ fn pacing_is_seen_where_it_is() {
 fn rounds_grow_as_the_receiver_acknowledges() {
     let every = ["--rate", "100mbit", "--rtt", "100ms", "--size", "2MB", "--schemes", "slow-start", "--ack"];
     for (policy, growth, per_ack) in [("every", 2.0, 1.0), ("delayed", 1.5, 2.0)] {
-        // RFC 5681 counts bytes; one that counts acknowledgements grows by half behind delayed ones.
+        // RFC 5681 counts bytes; a law that counts ACKs grows by half if ACKs are delayed.
         let law = ["--avoidance", "reno-acks"];
         let arguments = [&every[..], &[policy], if policy == "delayed" { &law[..] } else { &[] }].concat();
         let (_, found) = raced("inspect-growth", &arguments).remove(0);
@@ -183,7 +199,7 @@ fn restarts_after_idle_times_say_how_they_began() {
 }
 
 #[test]
-fn away_from_the_sender_only_what_is_to_be_seen_there_is_said() {
+fn receiver_capture_reports_only_fields_observable_at_the_receiver() {
     let place = folder("inspect-receiver");
     let race =
         ["race", "--rate", "50mbit", "--rtt", "40ms", "--queue", "2bdp", "--duration", "2s", "--schemes"];
@@ -197,7 +213,7 @@ fn away_from_the_sender_only_what_is_to_be_seen_there_is_said() {
     let at_sender = inspected(&[text(&place.join("slow-start-client.pcapng"))]).remove(0);
     let (ours, theirs) = (number(&found["min_rtt_s"]), number(&at_sender["min_rtt_s"]));
     assert!((ours / theirs - 1.0).abs() < 0.01, "{ours} here, {theirs} at the sender");
-    // Without queues, its rounds are the sender's; afterwards they blur.
+    // Without queues, the rounds of this capture equal those at the sender; afterwards they blur.
     for (here, there) in (0..5).map(|at| (&found["rounds"][at], &at_sender["rounds"][at])) {
         assert_eq!(here["segments"], there["segments"]);
     }
@@ -273,16 +289,20 @@ fn a_capture_that_ends_within_a_packet_is_used_up_to_there() {
 #[test]
 fn a_clock_that_goes_back_is_warned_of_in_a_line() {
     let place = folder("inspect-clock");
-    let race =
-        ["race", "--rate", "20mbit", "--rtt", "40ms", "--size", "200kB", "--schemes", "slow-start", "--pcap"];
-    run(&[&race[..], &[text(&place)]].concat());
-    let capture = std::fs::read(place.join("slow-start-client.pcapng")).expect("a capture");
-    // Another section behind the first: its packets begin at zero again.
-    let twice = place.join("twice.pcapng");
-    std::fs::write(&twice, [&capture[..], &capture].concat()).expect("written");
+    let mut capture = Made::new();
+    capture.segment(2_000_000_000, 1, true, SYN, (7_000, 0), 0);
+    capture.segment(2_020_000_000, 1, false, SYN | ACK, (9_000, 7_001), 0);
+    for piece in 0..40 {
+        // The clock goes back by a second before the twentieth piece.
+        let at = 2_030_000_000 + u64::from(piece) * 1_000_000 - u64::from(piece >= 20) * 1_000_000_000;
+        capture.segment(at, 1, true, ACK, (7_001 + piece * 1_000, 9_001), 1_000);
+        capture.segment(at + 500_000, 1, false, ACK, (9_001, 8_001 + piece * 1_000), 0);
+    }
+    let twice = place.join("twice.pcap");
+    std::fs::write(&twice, capture.0).expect("written");
     let output = run(&["inspect", text(&twice)]);
     let warning = stderr(&output);
-    assert!(warning.contains("twice.pcapng: the clock goes back 1 time, by up to 0."), "{warning}");
+    assert!(warning.contains("twice.pcap: the clock goes back 1 time, by up to 0."), "{warning}");
     assert_eq!(warning.lines().count(), 1, "{warning}");
     assert!(stdout(&output).contains("1 before which the clock goes back"), "{}", stdout(&output));
 }

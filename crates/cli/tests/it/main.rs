@@ -1,4 +1,4 @@
-//! The command as people and scripts run it: what goes in, what comes out, and what the pages say.
+//! The command as people and scripts run it: its inputs, its outputs, and the pages about it.
 
 mod architecture;
 mod as_race;
@@ -10,10 +10,13 @@ mod compare;
 mod docs_links;
 mod documents;
 mod emulate;
+mod evidence;
 mod examples;
 mod exports;
 mod figures;
+mod injection;
 mod inspect;
+mod language;
 mod leap_log;
 mod memory;
 mod model;
@@ -30,11 +33,14 @@ mod restart;
 mod run_over;
 mod safety;
 mod series;
+mod strangers;
 mod swarm;
 mod sweep;
+mod sweep_folder;
 mod telling;
 mod transfer;
 mod transfer_faults;
+mod tutorial;
 mod unlucky;
 mod usage;
 mod watch;

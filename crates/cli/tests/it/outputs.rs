@@ -1,4 +1,4 @@
-//! What a race writes: whole or not at all, the same bytes every time.
+//! The outputs of a race are complete or missing, and have the same bytes every time.
 
 use std::fs::OpenOptions;
 use std::io::Read;
@@ -175,11 +175,42 @@ fn a_scenario_file_races_as_the_same_options_do() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_keeps_finished_rows_whole_and_says_what_is_missing() {
+fn a_file_above_the_size_limit_is_exit_3_without_a_signal() {
+    let place = folder("short-files");
+    let page = place.join("page.html");
+    let output = std::process::Command::new("sh")
+        .args(["-c", "ulimit -f 8; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_firstflight")])
+        .args(with(&["--json", "--report", text(&page)]))
+        .output()
+        .expect("sh runs");
+    assert_eq!(status(&output), 3, "{}", stderr(&output));
+    assert_eq!(stdout(&output).lines().count(), 2, "the rows are kept");
+    assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
+    assert!(stderr(&output).contains(text(&page)), "{}", stderr(&output));
+    assert_eq!(names(&place), Vec::<String>::new());
+}
+
+#[cfg(unix)]
+#[test]
+fn rows_of_an_interrupted_race_say_so_and_no_file_is_written() {
     let place = folder("interrupted");
-    let report = place.join("report.html");
+    let [report, parquet, series, figure] =
+        ["r.html", "r.parquet", "s.parquet", "r.svg"].map(|name| place.join(name));
+    // A whole file of an earlier race.
+    std::fs::write(&parquet, "whole").expect("a file");
+    let files = [
+        "--report",
+        text(&report),
+        "--parquet",
+        text(&parquet),
+        "--series",
+        text(&series),
+        "--figure",
+        text(&figure),
+    ];
+    let runs = ["--json", "--each-run", "--runs", "1000000", "--jobs", "1"];
     let child = firstflight()
-        .args(with(&["--json", "--each-run", "--runs", "1000000", "--jobs", "1", "--report", text(&report)]))
+        .args(with(&[&runs[..], &files].concat()))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -194,13 +225,15 @@ fn an_interrupt_keeps_finished_rows_whole_and_says_what_is_missing() {
     assert!(rows.lines().count() > 1, "half a second is enough for some runs");
     assert!(rows.ends_with('\n'));
     for line in rows.lines() {
-        serde_json::from_str::<serde_json::Value>(line).expect("a whole object");
+        let row = serde_json::from_str::<serde_json::Value>(line).expect("a whole object");
+        assert!(row["interrupted"].as_str().is_some_and(|said| said.contains("of 1000000")), "{line}");
     }
     let said = stderr(&output);
     let last = said.lines().last().expect("a line");
     assert!(last.starts_with("error: interrupted") && last.contains("of 1000000"), "{said}");
-    assert_eq!(names(&place), ["report.html"]);
-    assert!(std::fs::read_to_string(&report).expect("UTF-8").contains("interrupted"));
+    assert!(last.ends_with("; not written: --report, --figure, --parquet, --series"), "{said}");
+    assert_eq!(names(&place), ["r.parquet"]);
+    assert_eq!(std::fs::read_to_string(&parquet).expect("UTF-8"), "whole");
 }
 
 #[test]
@@ -254,7 +287,7 @@ fn a_full_disk_behind_standard_output_is_exit_3() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_behind_the_report_is_exit_3_and_the_rows_are_kept() {
+fn a_full_disk_behind_the_report_is_exit_3_with_rows_kept() {
     use std::os::unix::fs::FileTypeExt;
 
     for option in ["--report", "--parquet"] {
@@ -267,7 +300,7 @@ fn a_full_disk_behind_the_report_is_exit_3_and_the_rows_are_kept() {
     }
 }
 
-/// The command where no file may grow past so many blocks: as on a disk that fills up midway.
+/// Runs the command with a limit of file sizes in blocks, as on a disk that fills up midway.
 #[cfg(target_os = "linux")]
 fn on_a_small_disk(arguments: &[String], blocks: u32) -> std::process::Output {
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
@@ -280,7 +313,7 @@ fn on_a_small_disk(arguments: &[String], blocks: u32) -> std::process::Output {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_disk_that_fills_up_midway_is_exit_3_and_leaves_no_broken_file() {
+fn a_disk_filling_up_during_writing_is_exit_3_without_broken_files() {
     let place = folder("small-disk");
     let at = |name: &str| text(&place.join(name)).to_owned();
     std::fs::write(at("report.html"), "an earlier one").expect("a file");
@@ -301,7 +334,7 @@ fn a_disk_that_fills_up_midway_is_exit_3_and_leaves_no_broken_file() {
 }
 
 #[test]
-fn what_nobody_on_the_path_heeds_is_said_in_a_line_beside_the_results() {
+fn ineffective_keys_are_noted_on_standard_error_next_to_the_results() {
     let marking = race(&["--json", "--queue", "codel:100p,ecn"]);
     let note = "note: queue: it is to mark, and no flow uses ECN: it drops instead; ecn has flows use it\n";
     assert_eq!((status(&marking), stderr(&marking)), (0, note.to_owned()));
@@ -313,11 +346,12 @@ fn what_nobody_on_the_path_heeds_is_said_in_a_line_beside_the_results() {
     assert_eq!((status(&hops), stderr(&hops).lines().count(), stdout(&hops).lines().count()), (0, 1, 3));
     // Nothing is noted of what is refused.
     let hosts = ["--qs-hops", "none", "--topology", "dumbbell:hosts=2", "--flows", "3", "--json"];
-    assert!(stderr(&race(&hosts)).starts_with("note: qs-hops: "), "{}", stderr(&race(&hosts)));
+    let said = stderr(&race(&hosts));
+    assert!(said.lines().any(|line| line.starts_with("note: qs-hops: ")), "{said}");
 }
 
 #[test]
-fn an_ideal_that_takes_longer_than_some_limits_is_not_waited_for_and_that_is_said() {
+fn an_ideal_beyond_the_limit_is_abandoned_with_a_note() {
     let race = "race --rate 13500kbit --rtt 58ms --mss 100 --queue 50p --schemes slow-start --app 10p,1s --size 10MB --limit 5s --json";
     let row = |cross: &str| {
         let output = run(&[&race.split(' ').collect::<Vec<_>>()[..], &["--cross", cross]].concat());

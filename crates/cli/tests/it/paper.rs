@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use crate::common::{refused, run, stderr, stdout};
 
-/// A folder with the ledger of one figure, `quick-start/ring`. The figure has one claim and needs no run. The folder is removed when
-/// the guard is dropped.
+/// A folder with the ledger of one figure, `quick-start/ring`. The figure has one claim and needs no run. The folder is removed when the
+/// guard is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -42,12 +42,13 @@ fn the_list_has_titles_sources_and_counts() {
 }
 
 #[test]
-fn the_list_of_a_whole_paper_has_what_no_figure_has_and_why() {
+fn paper_list_includes_items_without_figures_and_their_reasons() {
     let list = stdout(&run(&["paper", "list", "past"]));
     let line = |id: &str| list.lines().find(|line| line.trim_start().starts_with(id)).map(str::to_owned);
     assert!(line("past/F3 ").expect("a diagram").contains("nothing to run"), "{list}");
     let whole = stdout(&run(&["paper", "list"]));
-    assert!(!whole.contains("left for later"), "every row is held to claims or has none: {whole}");
+    let later: Vec<&str> = whole.lines().filter(|line| line.contains("left for later")).collect();
+    assert!(later.len() == 1 && later[0].trim_start().starts_with("bbr/T18 "), "{later:?}");
     assert!(!stdout(&run(&["paper", "list", "past/figure-1"])).contains("past/F3 "));
 }
 
@@ -58,7 +59,7 @@ fn the_list_as_json_is_an_object_a_row_of_the_papers() {
         list.lines().map(|line| serde_json::from_str(line).expect("an object")).collect()
     };
     let all = rows(&[]);
-    assert_eq!(all.len(), 89);
+    assert_eq!(all.len(), 111);
     for row in &all {
         let files = row["files"].as_array().expect("a list");
         let ways = [!files.is_empty(), row["diagram"] == true, row["later"].is_string()];
@@ -76,7 +77,7 @@ fn an_unknown_name_is_one_line_with_the_nearest() {
 }
 
 #[test]
-fn a_check_fails_only_if_what_is_recorded_as_holding_does_not_hold() {
+fn a_check_fails_only_if_a_claim_recorded_as_holding_fails() {
     for (expected, status, code) in [
         (">= 1", "holds", 0),
         ("<= 0", "holds", 1),
@@ -143,7 +144,7 @@ fn a_report_and_a_record_are_written_whole() {
 }
 
 #[test]
-fn what_a_check_would_write_is_tested_before_its_runs() {
+fn check_outputs_are_validated_before_the_runs() {
     let folder = Folder::with("targets", ">= 1", "holds");
     let check = |rest: &[&str]| {
         let ledger = folder.path("");

@@ -1,4 +1,4 @@
-//! Captures in pieces, compressed, and on standard input are read as the whole is.
+//! Captures in pieces, compressed, and on standard input give the results of the whole capture.
 
 use std::fs;
 use std::io::Write;
@@ -45,7 +45,7 @@ fn zipped(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The senders, without the file's name.
-fn told(output: &Output) -> Vec<Value> {
+fn output_of(output: &Output) -> Vec<Value> {
     assert_eq!(status(output), 0, "{}", stderr(output));
     let rows = stdout(output);
     let row = |line| {
@@ -70,11 +70,11 @@ fn piped(bytes: &[u8]) -> Output {
 }
 
 #[test]
-fn pieces_of_a_capture_are_read_as_one_in_the_order_of_their_times() {
+fn capture_pieces_are_read_as_one_in_time_order() {
     let place = folder("pieces");
     let (head, packets) = raced(&place);
     let whole = written(place.join("whole.pcapng"), &[&head[..], &packets.concat()].concat());
-    let expected = told(&inspected(&[&whole], &[]));
+    let expected = output_of(&inspected(&[&whole], &[]));
     let (third, two) = (packets.len() / 3, packets.len() / 3 * 2);
     let cut = [&packets[..third], &packets[third..two], &packets[two..]];
     // A ring of three files whose first was written last.
@@ -86,20 +86,20 @@ fn pieces_of_a_capture_are_read_as_one_in_the_order_of_their_times() {
     let ring = write("pcapng", <[u8]>::to_vec);
     let paths: Vec<&Path> = ring.iter().map(PathBuf::as_path).collect();
     let joined = inspected(&paths, &[]);
-    assert_eq!(told(&joined), expected);
+    assert_eq!(output_of(&joined), expected);
     assert_eq!(stderr(&joined), "");
     let table = stdout(&run(&["inspect", text(paths[0]), text(paths[1]), text(paths[2])]));
     let line = format!("{} to {}, 3 pieces of one capture: ", text(paths[1]), text(paths[0]));
     assert!(table.starts_with(&line), "{table}");
     let compressed = write("gz", zipped);
     let compressed: Vec<&Path> = compressed.iter().map(PathBuf::as_path).collect();
-    assert_eq!(told(&inspected(&compressed, &[])), expected);
+    assert_eq!(output_of(&inspected(&compressed, &[])), expected);
 
-    let apart = told(&inspected(&paths, &["--separate"]));
+    let apart = output_of(&inspected(&paths, &["--separate"]));
     assert_eq!(apart.len(), 3);
 
     let gap = inspected(&[paths[1], paths[0]], &[]);
-    assert_eq!(told(&gap).len(), 1);
+    assert_eq!(output_of(&gap).len(), 1);
     let warning = stderr(&gap);
     let is_told = warning.contains("ring0.pcapng goes on 0.") && warning.contains("a piece may be missing");
     assert!(is_told && warning.lines().count() == 1, "{warning}");
@@ -112,9 +112,9 @@ fn captures_of_other_connections_or_at_the_same_time_stay_apart() {
     let whole = [&head[..], &packets.concat()].concat();
     let one = written(place.join("a1.pcapng"), &whole);
     let other = written(place.join("a2.pcapng"), &whole);
-    assert_eq!(told(&inspected(&[&one, &other], &[])).len(), 2, "both begin at zero");
+    assert_eq!(output_of(&inspected(&[&one, &other], &[])).len(), 2, "both begin at zero");
     let tail = written(place.join("a3.pcapng"), &[&head[..], &packets[..40].concat()].concat());
-    assert_eq!(told(&inspected(&[&tail, &other], &[])).len(), 2, "the second is not behind the first");
+    assert_eq!(output_of(&inspected(&[&tail, &other], &[])).len(), 2, "the second is not behind the first");
 }
 
 #[test]
@@ -122,22 +122,22 @@ fn gzip_and_standard_input_are_told_by_their_bytes() {
     let place = folder("pieces-gzip");
     let (head, packets) = raced(&place);
     let bytes = [&head[..], &packets.concat()].concat();
-    let expected = told(&inspected(&[&written(place.join("plain"), &bytes)], &[]));
-    // The name says something else.
-    assert_eq!(told(&inspected(&[&written(place.join("one.pcapng"), &zipped(&bytes))], &[])), expected);
+    let expected = output_of(&inspected(&[&written(place.join("plain"), &bytes)], &[]));
+    // The file's name suggests another format.
+    assert_eq!(output_of(&inspected(&[&written(place.join("one.pcapng"), &zipped(&bytes))], &[])), expected);
     let (front, back) = bytes.split_at(bytes.len() / 2);
     let members = [zipped(front), zipped(back)].concat();
-    assert_eq!(told(&inspected(&[&written(place.join("two"), &members)], &[])), expected);
-    assert_eq!(told(&piped(&bytes)), expected);
-    assert_eq!(told(&piped(&members)), expected);
+    assert_eq!(output_of(&inspected(&[&written(place.join("two"), &members)], &[])), expected);
+    assert_eq!(output_of(&piped(&bytes)), expected);
+    assert_eq!(output_of(&piped(&members)), expected);
     assert!(refused(&["inspect", "-", "-"]).contains("once"));
-    // What ends within a member is used up to there.
+    // If the file ends within a gzip member, the data up to there is used.
     let packed = zipped(&bytes);
     let early = piped(&packed[..packed.len() / 2]);
     let warning = stderr(&early);
     let begins = "warning: standard input: the compressed file ends early, after ";
     assert!(warning.starts_with(begins) && warning.lines().count() == 1, "{warning}");
-    assert_eq!(told(&early)[0]["initial_window_segments"], 10);
+    assert_eq!(output_of(&early)[0]["initial_window_segments"], 10);
     let padded = |magic: &[u8]| [magic, &[0; 40]].concat();
     let twice = zipped(&packed);
     for (bytes, name) in [

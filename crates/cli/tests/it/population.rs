@@ -8,7 +8,7 @@ fn path() -> Vec<&'static str> {
 }
 
 #[test]
-fn a_row_a_scheme_alone_and_mixed_best_first_and_the_verdict_below() {
+fn population_output_has_rows_alone_and_mixed_with_the_verdict_below() {
     let output = run(&[&path()[..], &["--mixed"]].concat());
     assert_eq!((status(&output), stderr(&output)), (0, String::new()));
     let table = stdout(&output);
@@ -30,7 +30,7 @@ fn a_row_a_scheme_alone_and_mixed_best_first_and_the_verdict_below() {
 }
 
 #[test]
-fn each_flow_is_a_row_that_is_the_same_in_json_and_csv() {
+fn each_flow_option_writes_equally_many_rows_in_json_and_csv() {
     let json = stdout(&run(&[&path()[..], &["--each-flow", "--json"]].concat()));
     let csv = stdout(&run(&[&path()[..], &["--each-flow", "--csv"]].concat()));
     assert_eq!(json.lines().count() + 1, csv.lines().count());
@@ -43,7 +43,7 @@ fn each_flow_is_a_row_that_is_the_same_in_json_and_csv() {
 }
 
 #[test]
-fn of_all_schemes_those_that_have_to_be_told_more_are_left_out_with_a_note() {
+fn schemes_needing_more_parameters_are_left_out_of_all_with_a_note() {
     let path =
         ["race", "--rate", "20mbit", "--rtt", "40ms", "--topology", "dumbbell:hosts=2", "--flows", "1"];
     for given in [&["--size", "3p", "--json"][..], &["--size", "3p", "--json", "--schemes", "all"]] {
@@ -64,7 +64,7 @@ fn of_all_schemes_those_that_have_to_be_told_more_are_left_out_with_a_note() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_by_name() {
+fn invalid_arguments_are_refused_by_name() {
     let refuse = |more: &[&str]| refused(&[&path()[..], more].concat());
     assert!(refuse(&["--rounds", "3"]).contains("rounds: it and flows exclude each other"));
     assert!(refuse(&["--ack-aggregation", "4"]).contains("share the links between hosts"));
@@ -92,7 +92,7 @@ fn a_flow_whose_scheme_cannot_be_is_pointed_at() {
 }
 
 #[test]
-fn a_fault_of_the_second_flow_is_pointed_at_though_the_first_says_the_same() {
+fn a_fault_in_the_second_flow_is_marked_there_despite_equal_text() {
     let same = ["race", "--rate", "9mbit", "--duration", "5s", "--flow", "scheme=paced,start=1s", "--flow"];
     for second in ["start=1s,start=1s", "scheme=paced,start=9s", "scheme=paced,size=0B"] {
         let output = run(&[&same[..], &[second]].concat());

@@ -1,4 +1,4 @@
-//! What `probe` prints, and what it refuses.
+//! The output and the refusals of `probe`.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -17,7 +17,7 @@ fn rows(more: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn the_trains_of_one_probing_come_before_what_they_say_beside_the_truth() {
+fn table_of_one_probing_lists_trains_estimates_and_the_true_rate() {
     let output = run(&PATH);
     assert_eq!((status(&output), stderr(&output)), (0, String::new()));
     let table = stdout(&output);
@@ -29,7 +29,7 @@ fn the_trains_of_one_probing_come_before_what_they_say_beside_the_truth() {
 }
 
 #[test]
-fn an_object_is_the_mean_of_all_runs_or_each_run_or_each_train() {
+fn probe_rows_are_the_mean_of_runs_or_single_runs_or_trains() {
     let [all] = rows(&["--runs", "3"]).try_into().expect("one object");
     assert_eq!((&all["runs"], &all["scheme"]), (&Value::from(3), &Value::from("probe")));
     assert!(all["ptr_bps"].is_number() && all["ptr_bps_ci95"].is_number(), "{all}");
@@ -49,7 +49,7 @@ fn the_truth_is_what_constant_traffic_leaves() {
 }
 
 #[test]
-fn what_is_of_flows_is_refused() {
+fn probe_refuses_keys_and_options_of_flows() {
     for (option, value) in [("--schemes", "paced"), ("--iw", "4p"), ("--size", "1MB"), ("--pcap", "captures")]
     {
         let said = refused(&[&PATH[..], &[option, value]].concat());
@@ -75,7 +75,7 @@ fn what_is_of_flows_is_refused() {
     assert!(said.contains("--each-train"), "{said}");
 }
 
-/// A command that goes on until it is dropped, and where it listens.
+/// A command that runs until it is dropped, and the address where it listens.
 struct Far {
     child: Child,
     address: String,
@@ -103,7 +103,7 @@ impl Drop for Far {
 }
 
 #[test]
-fn a_real_path_is_probed_by_a_reflector_and_by_the_acks_of_a_server() {
+fn a_real_path_is_probed_by_a_reflector_or_by_server_acks() {
     for (far, by) in [(Far::new(&["reflect"]), "reflector"), (Far::new(&["serve", "."]), "acks")] {
         let output = run(&["probe", &far.address, "--runs", "2", "--each-run", "--json"]);
         assert_eq!((status(&output), stderr(&output)), (0, String::new()));
@@ -131,7 +131,7 @@ fn a_real_path_is_probed_by_a_reflector_and_by_the_acks_of_a_server() {
 }
 
 #[test]
-fn a_real_path_takes_no_keys_of_simulated_ones_and_the_other_way_round() {
+fn real_and_simulated_paths_refuse_each_others_options() {
     for (given, said) in [
         (&["127.0.0.1:4432", "--rate", "10mbit"][..], "--rate: it is of simulated paths"),
         (&["127.0.0.1:4432", "--cross", "1mbit"], "--cross: it is of simulated paths"),
@@ -149,7 +149,7 @@ fn a_real_path_takes_no_keys_of_simulated_ones_and_the_other_way_round() {
 }
 
 #[test]
-fn who_does_not_answer_is_one_line_and_no_row() {
+fn a_probe_without_answer_is_one_error_line_and_no_row() {
     let silent = std::net::UdpSocket::bind("127.0.0.1:0").expect("a socket");
     let address = silent.local_addr().expect("an address").to_string();
     let output = run(&["probe", &address, "--timeout", "200ms", "--json"]);

@@ -1,4 +1,4 @@
-//! The qlogs are what their drafts say, read back by another's reader, and tell what the rows tell.
+//! An independent reader confirms that the qlogs follow their drafts and agree with the rows.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::common::{folder, names, run, status, stderr, stdout, text};
 
-/// A race with losses and a paced train: a queue of a fifth of what is needed.
+/// A race with losses and a paced train: a queue of a fifth of the necessary size.
 const LOSSY: [&str; 12] = [
     "race",
     "--rate",
@@ -23,8 +23,7 @@ const LOSSY: [&str; 12] = [
     "--json",
 ];
 
-/// Every field that draft-ietf-quic-qlog-quic-events-12 gives an event that is written here, and whether it must be
-/// there.
+/// The fields that draft-ietf-quic-qlog-quic-events-12 defines for each event that is written here, and whether they are required.
 const FIELDS: [(&str, &[(&str, bool)]); 7] = [
     ("quic:recovery_parameters_set", &[("initial_congestion_window", false)]),
     ("quic:packet_sent", &[("header", true), ("raw", false), ("frames", false)]),
@@ -46,7 +45,7 @@ const FIELDS: [(&str, &[(&str, bool)]); 7] = [
     ("quic:timer_updated", &[("timer_type", false), ("packet_number_space", false), ("event_type", true)]),
 ];
 
-/// The rows, and of each its name, the file's header and its events.
+/// Returns the rows, each with its name, the file's header and its events.
 fn logs(place: &str, more: &[&str]) -> Vec<(Value, Value, Vec<Value>)> {
     let place = folder(place);
     let output = run(&[&LOSSY[..], &["--qlog", text(&place)], more].concat());
@@ -58,7 +57,7 @@ fn logs(place: &str, more: &[&str]) -> Vec<(Value, Value, Vec<Value>)> {
         let name = row["label"].as_str().or(row["scheme"].as_str()).expect("a name").to_owned();
         let file = place.join(format!("{name}.sqlog"));
         let whole = std::fs::read_to_string(&file).expect("UTF-8");
-        // RFC 7464: each text after a record separator, with a line feed behind it.
+        // RFC 7464: each text follows a record separator and ends with a line feed.
         let mut records = whole.strip_prefix('\u{1e}').expect("a record").split('\u{1e}').map(|record| {
             assert!(record.ends_with('\n'), "{record:?}");
             serde_json::from_str::<Value>(record).expect("JSON")
@@ -142,7 +141,7 @@ fn an_exit_is_marked_with_its_cause_and_what_was_learned() {
         let first_sent = named(&events, "quic:packet_sent").next().expect("a packet")["time"].as_f64();
         let after = exit["time"].as_f64().zip(first_sent).map(|(exit, sent)| (exit - sent) / 1e3);
         assert!((after.unwrap() - row["exit_time_s"].as_f64().unwrap()).abs() < 1e-6, "{row} {after:?}");
-        // Some state change follows, and the states make a chain.
+        // At least one state change follows, and the states form a chain.
         let states: Vec<&Value> = named(&events, "quic:congestion_state_updated").collect();
         assert_eq!(states[0]["data"]["new"], "startup");
         assert!(states.len() > 1);
@@ -170,7 +169,7 @@ fn metrics_are_the_senders_and_only_changes_are_written() {
 }
 
 #[test]
-fn the_end_of_the_stream_is_said_and_is_no_byte_in_flight() {
+fn qlog_marks_the_fin_without_counting_it_in_flight() {
     let place = folder("qlog-end");
     let race =
         ["race", "--rate", "20mbit", "--rtt", "40ms", "--size", "10kB", "--schemes", "slow-start", "--json"];
@@ -179,7 +178,7 @@ fn the_end_of_the_stream_is_said_and_is_no_byte_in_flight() {
     let whole = std::fs::read_to_string(place.join("slow-start.sqlog")).expect("UTF-8");
     let events: Vec<Value> =
         whole.split('\u{1e}').skip(2).map(|record| serde_json::from_str(record).expect("JSON")).collect();
-    // All of it fits the initial window: 10,000 bytes are in flight, and not the FIN, of whose kind QUIC counts none.
+    // All data fits the initial window: 10,000 bytes are in flight. The FIN is not counted, because QUIC counts nothing like it.
     let flight = named(&events, "quic:recovery_metrics_updated")
         .filter_map(|event| event["data"]["bytes_in_flight"].as_u64());
     assert_eq!(flight.max(), Some(10_000));

@@ -1,4 +1,4 @@
-//! A recorded trace, told to a scheme again.
+//! A recorded trace, replayed to a scheme.
 
 use std::path::{Path, PathBuf};
 
@@ -48,7 +48,7 @@ fn a_replay_of_a_replay_is_the_same_trace() {
 }
 
 #[test]
-fn a_trace_that_says_other_than_the_scheme_fails_the_check_and_names_the_line() {
+fn a_trace_with_a_differing_decision_fails_the_check_with_its_line() {
     let place = folder("replay-other");
     logs(&place);
     let log = std::fs::read_to_string(place.join("hystart.jsonl")).expect("a log");
@@ -68,7 +68,7 @@ fn a_trace_that_says_other_than_the_scheme_fails_the_check_and_names_the_line() 
 }
 
 #[test]
-fn a_trace_whose_host_breaks_a_law_fails_the_check_and_names_the_law_and_the_line() {
+fn a_trace_that_breaks_a_host_law_fails_with_law_and_line() {
     let place = folder("replay-host");
     logs(&place);
     let log = std::fs::read_to_string(place.join("slow-start.jsonl")).expect("a log");
@@ -80,7 +80,7 @@ fn a_trace_whose_host_breaks_a_law_fails_the_check_and_names_the_law_and_the_lin
     };
     let (line, other) = broken(r#""sent":{"packet":3,"#, r#""sent":{"packet":4,"#);
     let law = format!("other.jsonl: line {line}: packet-numbers: packet 4 leaves; the next one is 3 (");
-    // Every decision is as recorded; another scheme hears what no host says all the same.
+    // Every decision is as recorded; another scheme still receives input that no host may give.
     for more in [&[][..], &["--json"], &["--scheme", "hystart"]] {
         let output = run(&[&["replay", text(&other)], more].concat());
         assert_eq!(status(&output), 1);
@@ -94,7 +94,7 @@ fn a_trace_whose_host_breaks_a_law_fails_the_check_and_names_the_law_and_the_lin
             );
         }
     }
-    // Both faults are said, in their order.
+    // Both faults are reported, in their order.
     let record = std::fs::read_to_string(&other).expect("a file");
     let (before, last) = record.rsplit_once(r#""plan":{"window":"#).expect("a plan");
     std::fs::write(&other, format!(r#"{before}"plan":{{"window":1{last}"#)).expect("a file");
@@ -118,7 +118,7 @@ fn another_scheme_hears_the_same_and_may_decide_otherwise() {
 }
 
 #[test]
-fn what_is_no_trace_is_refused_with_its_line() {
+fn an_invalid_trace_is_refused_with_its_line() {
     let place = folder("replay-no-trace");
     let log = place.join("x.jsonl");
     let write = |text: &str| std::fs::write(&log, text).expect("a file");
@@ -139,16 +139,28 @@ fn what_is_no_trace_is_refused_with_its_line() {
     assert!(refused(&["replay", text(&log)]).contains("iw_segments: 0 is not allowed"));
     write(header);
     assert!(refused(&["replay", text(&log), "--scheme", "all"]).contains("--scheme: one scheme"));
-    let told = |line: &str| {
+    let output_of = |line: &str| {
         write(&(header.to_owned() + line));
         let output = run(&["replay", text(&log)]);
         assert_eq!(status(&output), 2);
         stderr(&output)
     };
     assert!(
-        told(r#"{"event":"told","at_ns":0,"end":"client","call":"plan"}"#)
+        output_of(r#"{"event":"told","at_ns":0,"end":"client","call":"plan"}"#)
             .contains("line 2: the first call must")
     );
-    assert!(told(r#"{"event":"told","at_ns":0,"end":"client","call":"dance"}"#).contains("line 2: "));
+    assert!(output_of(r#"{"event":"told","at_ns":0,"end":"client","call":"dance"}"#).contains("line 2: "));
     assert!(refused(&["replay", "/nowhere/x.jsonl"]).contains("/nowhere/x.jsonl: No such file"));
+}
+
+#[test]
+fn a_byte_order_mark_before_a_log_is_ignored() {
+    let place = folder("replay-mark");
+    logs(&place);
+    let log = place.join("paced.jsonl");
+    let marked = place.join("marked.jsonl");
+    std::fs::write(&marked, [&b"\xef\xbb\xbf"[..], &std::fs::read(&log).expect("a log")].concat())
+        .expect("a file");
+    let [one, other] = [log, marked].map(|log| run(&["replay", text(&log)]));
+    assert_eq!((status(&other), other.stdout), (0, one.stdout), "{}", String::from_utf8_lossy(&other.stderr));
 }

@@ -1,4 +1,4 @@
-//! Traces of Linux's TCP, told to the native schemes: a start-up alone and a restart policy alone.
+//! Traces of Linux's TCP, replayed to the native schemes: a start-up alone and a restart policy alone.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,20 +9,21 @@ fn recorded(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden/kernel").join(name)
 }
 
-/// The recorded trace with `from` as `to` in its first line that has it and comes after `behind`; and that line.
+/// Replaces `from` by `to` in the first line of the recorded trace that has it and comes after `behind`. Returns that line's number and the
+/// new file.
 fn changed(name: &str, behind: &str, from: &str, to: &str) -> (usize, PathBuf) {
     let log = fs::read_to_string(recorded(name)).expect("a trace");
     let mut lines: Vec<String> = log.lines().map(str::to_owned).collect();
     let begin = lines.iter().position(|line| line.contains(behind)).expect("where it begins");
     let at = (begin..lines.len()).find(|&at| lines[at].contains(from)).expect("such a line");
     lines[at] = lines[at].replacen(from, to, 1);
-    let other = folder("replay-kernel").join(format!("{}-{name}", to.len()));
+    let other = folder(&format!("replay-kernel-{}-{name}", to.len())).join(name);
     fs::write(&other, lines.join("\n")).expect("a file");
     (at + 1, other)
 }
 
 #[test]
-fn what_schemes_decided_in_the_kernel_the_native_ones_decide() {
+fn kernel_decisions_replay_identically_in_native_schemes() {
     let all = [
         ("hystart.jsonl", "hystart alone\n"),
         ("paced.jsonl", "paced alone\n"),
@@ -63,8 +64,8 @@ fn another_decision_of_the_kernel_is_found_and_told_with_its_line() {
 }
 
 #[test]
-fn what_such_a_host_may_not_say_is_told_with_its_law_and_its_line() {
-    // What left is compared with `nxt` at the ACK, two lines on: a line of the plan is between.
+fn kernel_trace_violations_are_reported_with_law_and_line() {
+    // Sent bytes are compared with `nxt` at the ACK, two lines later: a line of the plan is between them.
     let broken = [
         (r#""advanced":"#, r#""advanced":1"#, 0, "una: una is "),
         (r#""sent":{"packet":0,"bytes":"#, r#""sent":{"packet":0,"bytes":1"#, 2, "nxt: nxt is "),
@@ -81,7 +82,7 @@ fn what_such_a_host_may_not_say_is_told_with_its_law_and_its_line() {
 }
 
 #[test]
-fn a_host_of_a_start_up_alone_has_no_law_and_another_scheme_hears_it_alone() {
+fn start_up_only_trace_refuses_an_avoidance_law_and_replays_another_scheme() {
     let (_, other) = changed("hystart.jsonl", "\"trace\"", r#""avoidance":"none""#, r#""avoidance":"reno""#);
     let output = run(&["replay", text(&other)]);
     assert_eq!(status(&output), 2);

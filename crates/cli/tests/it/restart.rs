@@ -5,7 +5,7 @@ use crate::common::{refused, run, status, stderr, stdout};
 const PATH: [&str; 7] = ["race", "--rate", "10mbit", "--rtt", "40ms", "--schemes", "slow-start"];
 
 #[test]
-fn restart_all_gives_a_row_for_every_policy_with_what_a_reply_cost() {
+fn restart_all_gives_a_row_per_policy_with_reply_costs() {
     let rounds = ["--restart", "all", "--rounds", "3", "--idle", "120s", "--size", "24kB", "--runs", "2"];
     let output = run(&[&PATH[..], &rounds[..], &["--json"]].concat());
     assert_eq!((status(&output), stderr(&output)), (0, String::new()));
@@ -39,7 +39,7 @@ fn the_table_shows_rounds_and_not_what_belongs_to_one_transfer() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_by_name() {
+fn invalid_arguments_are_refused_by_name() {
     let refuse = |more: &[&str]| refused(&[&PATH[..], more].concat());
     assert!(refuse(&["--idle", "9s"]).contains("idle: there are no rounds"));
     assert!(refuse(&["--rounds", "-1"]).contains("rounds are a whole number"));

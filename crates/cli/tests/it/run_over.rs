@@ -21,7 +21,7 @@ fn json(arguments: &[&str]) -> (String, String) {
 }
 
 #[test]
-fn an_option_replaces_the_files_own_and_rows_are_those_of_the_race_that_ran() {
+fn an_option_replaces_the_file_key_and_rows_equal_the_race() {
     let file = scenario("run-over-own", FILE);
     let more =
         ["--rate", "20mbit", "--iw", "4p", "--runs", "2", "--seed", "5", "--schemes", "slow-start,bbr"];
@@ -31,7 +31,7 @@ fn an_option_replaces_the_files_own_and_rows_are_those_of_the_race_that_ran() {
 }
 
 #[test]
-fn an_option_that_excludes_a_key_of_the_file_replaces_it_with_a_note() {
+fn an_option_replaces_an_excluded_file_key_with_a_note() {
     let file = scenario("run-over-excluded", FILE);
     let trace = "0s=10mbit,1s=5mbit";
     for (given, race, key, by) in [
@@ -82,7 +82,7 @@ fn schemes_over_a_file_replace_its_list_or_take_away_from_it() {
 }
 
 #[test]
-fn options_that_make_no_sense_over_a_file_are_refused_in_one_line() {
+fn invalid_options_over_a_file_are_refused_in_one_line() {
     let flows = "rate = \"20mbit\"\nrtt = \"40ms\"\ntopology = \"dumbbell:hosts=4\"\nflows = 5\nwarm-up = \"none\"\n\
                  size = \"20kB\"\nschemes = [\"slow-start\"]\n";
     let flows = scenario("run-over-flows", flows);

@@ -1,4 +1,4 @@
-//! Nothing that is read is overwritten, nothing is read without end, and nothing that is quoted controls a terminal.
+//! No input is overwritten, nothing is read without end, and no quoted text controls a terminal.
 #![cfg(unix)]
 
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use crate::common::{firstflight, folder, names, refused, run, status, stderr, st
 const RACE: [&str; 9] =
     ["race", "--rate", "10mbit", "--rtt", "20ms", "--size", "50kB", "--schemes", "slow-start"];
 
-/// A file of that name and content, whose content is to stay.
+/// Creates a file of this name and content, which must not change.
 fn file(folder: &Path, name: &str, content: &str) -> PathBuf {
     let path = folder.join(name);
     std::fs::write(&path, content).expect("a file");
     path
 }
 
-/// Expects that the command is refused in a line that names both files, and that the input is as it was.
+/// Asserts that the command is refused in a line that names both files, and that the input is unchanged.
 fn keeps(input: &Path, output: &Path, arguments: &[&str]) {
     let before = std::fs::read(input).expect("a file");
     let line = refused(arguments);
@@ -90,7 +90,7 @@ fn a_report_over_a_file_of_a_sweep_is_refused() {
         let file = out.join(name);
         keeps(&file, &file, &["score", text(&out), "--report", text(&file)]);
     }
-    // A part that is not there yet is no place for a page either.
+    // A page cannot replace a part that does not exist yet either.
     let missing = out.join("part-000007.parquet");
     let line = refused(&["score", text(&out), "--report", text(&missing)]);
     assert!(line.contains(text(&missing)), "{line}");
@@ -107,13 +107,16 @@ fn a_report_over_a_file_of_a_sweep_is_refused() {
 fn two_outputs_in_one_file_are_refused_however_they_are_spelled() {
     let place = folder("one-file");
     std::fs::create_dir(place.join("inside")).expect("a folder");
-    let (one, other) = (place.join("a.svg"), place.join("inside/../a.svg"));
-    let line = refused(&[&RACE[..], &["--figure", text(&one), "--report", text(&other)]].concat());
+    let (one, other) = (place.join("a.parquet"), place.join("inside/../a.parquet"));
+    let line = refused(&[&RACE[..], &["--series", text(&one), "--parquet", text(&other)]].concat());
     assert!(line.contains(text(&one)) && line.contains(text(&other)), "{line}");
     let log = place.join("slow-start.jsonl");
-    let line = refused(&[&RACE[..], &["--report", text(&log), "--events", text(&place)]].concat());
+    std::fs::write(&log, "").expect("a file");
+    let page = place.join("page.html");
+    std::os::unix::fs::symlink(&log, &page).expect("a link");
+    let line = refused(&[&RACE[..], &["--report", text(&page), "--events", text(&place)]].concat());
     assert!(line.contains("--report's file too"), "{line}");
-    assert_eq!(names(&place), ["inside"]);
+    assert_eq!(names(&place), ["inside", "page.html", "slow-start.jsonl"]);
 }
 
 #[test]
@@ -127,12 +130,12 @@ fn a_file_without_an_end_is_refused() {
         assert!(line.contains("/dev/zero") && line.contains("it is larger than 16 MB"), "{line}");
     }
     let output = run(&["packetdrill", "/dev/zero"]);
-    let told = "UNREADABLE /dev/zero: cannot be read: it is larger than 16 MB\n";
-    assert_eq!((status(&output), stdout(&output).as_str()), (2, told));
+    let output_of = "UNREADABLE /dev/zero: cannot be read: it is larger than 16 MB\n";
+    assert_eq!((status(&output), stdout(&output).as_str()), (2, output_of));
 }
 
 #[test]
-fn what_controls_a_terminal_is_never_printed() {
+fn control_characters_are_never_printed() {
     let place = folder("escapes");
     let wrong = file(&place, "s.toml", "rate = \"\u{7f}\u{9b}31m1x\" # \u{9b}2J\n");
     let script = file(&place, "a\n\u{1b}[2Jb.pkt", "0 %{ assert 0, 'x\nPASS y\u{1b}[2J' }%\n");
@@ -175,9 +178,9 @@ fn a_long_chain_of_operators_in_a_script_is_not_supported() {
     let place = folder("long-chain");
     let script = file(&place, "p.pkt", &format!("0 %{{ assert {}1 > 0 }}%\n", "1+".repeat(30_000)));
     let output = run(&["packetdrill", text(&script)]);
-    let told = "a statement of more than 512 operators in code\n";
+    let output_of = "a statement of more than 512 operators in code\n";
     assert_eq!(status(&output), 2, "{}", stderr(&output));
-    assert!(stdout(&output).ends_with(told), "{}", stdout(&output));
+    assert!(stdout(&output).ends_with(output_of), "{}", stdout(&output));
 }
 
 /// A named pipe.
@@ -197,7 +200,7 @@ fn run_in(place: &Path, program: &Path, arguments: &[&str]) -> std::process::Out
         .expect("it runs")
 }
 
-/// Whatever has the program's name, in the folder that an output goes to.
+/// A folder, a program or a pipe with the program's name, in the folder that an output goes to.
 #[test]
 fn nothing_that_is_in_a_folder_keeps_an_output_out_of_it() {
     let program = Path::new(env!("CARGO_BIN_EXE_firstflight"));
@@ -210,7 +213,7 @@ fn nothing_that_is_in_a_folder_keeps_an_output_out_of_it() {
             "program" => drop(std::fs::copy(program, &named).expect("a copy")),
             _ => pipe(&named),
         }
-        // The program that runs is the one that is there.
+        // The program that runs is the one in the folder.
         let program = if kind == "program" { &named } else { program };
         file(&place, "s.toml", sweep);
         let race = [&RACE[..], &["--json"]].concat();
@@ -227,7 +230,7 @@ fn nothing_that_is_in_a_folder_keeps_an_output_out_of_it() {
 }
 
 #[test]
-fn a_log_in_whose_place_is_no_plain_file_is_refused_before_anything_runs() {
+fn log_paths_that_are_no_plain_files_are_refused_before_the_run() {
     let place = folder("no-plain-log");
     pipe(&place.join("slow-start.jsonl"));
     let line = refused(&[&RACE[..], &["--events", text(&place)]].concat());
@@ -287,13 +290,13 @@ fn names_that_are_too_long_are_refused_before_anything_runs() {
         let line = refused(&[&RACE[..], &[option, text(&long)]].concat());
         assert!(line.contains("too long"), "{option}: {line}");
     }
-    // So is one of a folder that is to be made where the command is run.
+    // This also holds for a folder that is to be created in the current folder.
     let inside = format!("new/{}", "b".repeat(300));
     let output = firstflight().args(RACE).args(["--events", &inside]).current_dir(&place).output();
     let output = output.expect("the command runs");
     assert_eq!((status(&output), stdout(&output)), (2, String::new()), "{}", stderr(&output));
     assert!(stderr(&output).contains("too long"), "{}", stderr(&output));
-    // The longest name that a file can have is one.
+    // The longest possible file name is allowed.
     let longest = place.join("c".repeat(255));
     let output = run(&[&RACE[..], &["--parquet", text(&longest)]].concat());
     assert_eq!(status(&output), 0, "{}", stderr(&output));

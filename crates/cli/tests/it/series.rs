@@ -14,7 +14,7 @@ fn cells(path: &std::path::Path) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn a_series_has_every_run_and_ends_with_what_was_delivered_whatever_the_number_of_threads() {
+fn series_has_every_run_and_all_bytes_independent_of_thread_count() {
     let place = folder("series-of-a-race");
     let race =
         ["race", "--rate", "20mbit", "--rtt", "40ms", "--size", "300kB", "--cross", "tcp:1", "--runs", "3"];
@@ -53,7 +53,7 @@ fn a_series_has_every_run_and_ends_with_what_was_delivered_whatever_the_number_o
 }
 
 #[test]
-fn each_flow_of_a_population_has_its_series_its_capture_and_a_log_that_replays() {
+fn each_flow_of_a_population_has_its_series_capture_and_replayable_log() {
     let place = folder("logs-of-flows");
     let to = |name: &str| place.join(name).to_str().expect("text").to_owned();
     let (series, pcap, events, qlog) = (to("s.csv"), to("pcap"), to("events"), to("qlog"));
@@ -86,30 +86,30 @@ fn each_flow_of_a_population_has_its_series_its_capture_and_a_log_that_replays()
             let replayed = run(&["replay", log.to_str().expect("text")]);
             assert_eq!(status(&replayed), 0, "{}", stderr(&replayed));
             let capture = place.join(format!("pcap/{name}-client.pcapng"));
-            let told = stdout(&run(&["inspect", "--json", capture.to_str().expect("text")]));
+            let output_of = stdout(&run(&["inspect", "--json", capture.to_str().expect("text")]));
             let sender: serde_json::Value =
-                serde_json::from_str(told.lines().next().expect("a sender")).expect("an object");
+                serde_json::from_str(output_of.lines().next().expect("a sender")).expect("an object");
             assert_eq!(sender["bytes_acked"], flow["size_bytes"], "{name}");
         }
     }
     assert_eq!(names(&place.join("events")).len(), files);
 }
 
-/// The rates of a table of slots: (when the slot begins, bit/s) of the rows with these cells from the scheme to the link.
+/// Returns the rates of a table of slots, as (beginning of the slot, bit/s), of the rows with these cells from the scheme to the link.
 fn rates(rows: &[Vec<String>], of: [&str; 5]) -> Vec<(f64, f64)> {
     let number = |text: &str| text.parse::<f64>().expect("a number");
     let own = rows.iter().filter(|row| row[1..6] == of);
     own.map(|row| (number(&row[0]), number(&row[6]))).collect()
 }
 
-/// Asserts that slots of 50 ms follow each other without a gap, and gives the bytes in all of them.
+/// Asserts that slots of 50 ms follow each other without a gap, and returns the bytes in all of them.
 fn bytes_in_slots(rates: &[(f64, f64)]) -> f64 {
     assert!(rates.windows(2).all(|pair| (pair[1].0 - pair[0].0 - 0.05).abs() < 1e-9), "{rates:?}");
     rates.iter().map(|(_, bps)| bps * 0.05 / 8.0).sum()
 }
 
 #[test]
-fn slots_have_the_rates_of_the_flow_and_of_links_and_miss_nothing() {
+fn slots_have_flow_and_link_rates_and_account_for_all_bytes() {
     let place = folder("slots-of-a-race");
     let race = ["race", "--rate", "20mbit", "--rtt", "40ms", "--size", "2MB", "--runs", "2", "--json"];
     let mut tables = Vec::new();
@@ -138,11 +138,11 @@ fn slots_have_the_rates_of_the_flow_and_of_links_and_miss_nothing() {
                 assert!(bottleneck.iter().all(|(_, bps)| *bps <= 20e6 + 1.0), "{bottleneck:?}");
                 let [link, flow] = [bottleneck[0].0, of("0", "")[0].0];
                 assert!((link - flow).abs() < 1e-9, "links begin with the flow");
-                // All but the last slot, which the run did not see whole.
+                // All but the last slot, during which the run ended.
                 assert!(bytes_in_slots(&bottleneck) > 2e6 * 1500.0 / 1460.0 - 20e6 * 0.05 / 8.0);
                 let (sent, acks) =
                     (bytes_in_slots(&of("", "from:0/0")), bytes_in_slots(&of("", "reverse:1")));
-                assert!(sent > 1.9e6 && acks > 0.0 && acks < 2e5, "{sent} {acks}");
+                assert!(sent > 1.9e6 && acks > 0.0 && acks < 4e5, "{sent} {acks}");
             }
         }
         tables.push(std::fs::read(&path).expect("a table"));

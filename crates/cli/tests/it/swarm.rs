@@ -1,8 +1,10 @@
-//! Random command lines and scenario files over all options, for the program as people run it: it does not panic nor hang, says
-//! the same bytes with any number of jobs and from either, and no number that cannot be.
+//! Random command lines and scenario files over all options, for the program as people run it: it neither panics nor hangs, prints the same
+//! bytes with any number of jobs and from either input, and prints no impossible number.
 //!
-//! `FIRSTFLIGHT_SWARM=5000 FIRSTFLIGHT_SWARM_SEED=7 cargo test -p firstflight-cli --test it swarm` looks harder, from other
-//! dice. A failure is told as a command.
+//! `FIRSTFLIGHT_SWARM=5000 FIRSTFLIGHT_SWARM_SEED=7 cargo test -p firstflight-cli --test it swarm` tries more cases, from another seed. A
+//! failure is reported as a command.
+
+mod work;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -21,10 +23,10 @@ use serde_json::Value as Json;
 
 use crate::common::{firstflight, folder, status, stderr, text};
 
-/// How many cases there are, unless the environment says.
+/// The number of cases, unless the environment sets it.
 const CASES: u64 = 240;
 const SEED: u64 = 9406;
-/// How long a command may take. Each is made to be a matter of a second.
+/// The maximum time of a command. Each is designed to take about a second.
 const LONGEST: Duration = Duration::from_secs(90);
 
 /// Random values.
@@ -35,16 +37,15 @@ impl Dice {
         Self(Pcg64Mcg::seed_from_u64(seed))
     }
 
-    /// From `least` to `most`.
-    fn between(&mut self, least: u64, most: u64) -> u64 {
-        let span = u128::from(most - least) + 1;
-        least + u64::try_from((u128::from(self.0.next_u64()) * span) >> 64).expect("below the span")
+    /// From `min` to `max`.
+    fn between(&mut self, min: u64, max: u64) -> u64 {
+        let span = u128::from(max - min) + 1;
+        min + u64::try_from((u128::from(self.0.next_u64()) * span) >> 64).expect("below the span")
     }
 
-    /// Two digits times a power of ten between these, each power as likely.
-    fn logarithmic(&mut self, least: u32, most: u32) -> u64 {
-        self.between(10, 99)
-            * 10_u64.pow(u32::try_from(self.between(least.into(), most.into())).expect("small"))
+    /// Returns two digits times a power of ten between these, with each power equally likely.
+    fn logarithmic(&mut self, min: u32, max: u32) -> u64 {
+        self.between(10, 99) * 10_u64.pow(u32::try_from(self.between(min.into(), max.into())).expect("small"))
     }
 
     fn pick<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
@@ -57,12 +58,12 @@ impl Dice {
     }
 }
 
-/// A value of the key, which the rest of the options may refuse. `slow` wants little of it, because others share the path.
+/// Returns a value of the key, which the other options may refuse. With `slow` the values are small, because others share the path.
 #[expect(clippy::too_many_lines, reason = "a line or two for each key")]
 fn value_of(key: &str, slow: bool, dice: &mut Dice) -> Option<String> {
     let word = |dice: &mut Dice, words: &[&str]| dice.pick(words).to_owned();
-    let time = |dice: &mut Dice, least: u32, most: u32| format!("{}us", dice.logarithmic(least, most));
-    let packets = |dice: &mut Dice, most| format!("{}p", dice.between(1, most));
+    let time = |dice: &mut Dice, min: u32, max: u32| format!("{}us", dice.logarithmic(min, max));
+    let packets = |dice: &mut Dice, max| format!("{}p", dice.between(1, max));
     let share = |dice: &mut Dice| dice.pick(&["0", "0.1%", "0.5%", "2%", "9.5%"]).to_owned();
     Some(match key {
         "rate" if slow => format!("{}bit", dice.logarithmic(4, 5) * 10),
@@ -133,7 +134,7 @@ fn value_of(key: &str, slow: bool, dice: &mut Dice) -> Option<String> {
         "reverse-rtt-share" => format!("{}%", dice.between(0, 100)),
         "loss" | "ack-loss" => share(dice),
         "jitter" | "cpu-packet" | "cpu-segment" => time(dice, 0, 2),
-        "reverse-jitter" | "pacing-timer" => time(dice, 1, 3),
+        "reverse-jitter" | "pacing-timer" | "timer-noise" => time(dice, 1, 3),
         "gso" => format!("{}B", dice.between(1, 65_536)),
         "policer" => format!("{}bit,{}kB", dice.logarithmic(4, 7), dice.between(20, 300)),
         "rate-trace" => format!("0s=5mbit,{}ms={}mbit,2s=1mbit", dice.between(10, 900), dice.between(0, 20)),
@@ -191,27 +192,25 @@ fn value_of(key: &str, slow: bool, dice: &mut Dice) -> Option<String> {
 
 /// A value of a scheme's parameter.
 fn setting(parameter: &Parameter, dice: &mut Dice) -> String {
-    let mut between = |least: u64, most: u64| match dice.between(0, 3) {
-        0 => least,
-        1 => most,
+    let mut between = |min: u64, max: u64| match dice.between(0, 3) {
+        0 => min,
+        1 => max,
         _ => {
             let bits = dice.between(0, 63);
-            least.saturating_add(dice.0.next_u64() >> bits).min(most)
+            min.saturating_add(dice.0.next_u64() >> bits).min(max)
         }
     };
     match parameter.kind {
-        Kind::Count { least, most } | Kind::CountOr { least, most, .. } => {
-            Value::Count(between(least, most)).to_string()
+        Kind::Count { min, max } | Kind::CountOr { min, max, .. } => {
+            Value::Count(between(min, max)).to_string()
         }
-        Kind::Span { least, most } => {
-            Value::Span(Span::from_nanos(between(least.nanos(), most.nanos()))).to_string()
+        Kind::Span { min, max } => {
+            Value::Span(Span::from_nanos(between(min.nanos(), max.nanos()))).to_string()
         }
-        Kind::Rate { least, most } => {
-            Value::Rate(Rate::from_bps(between(least.bps(), most.bps()))).to_string()
-        }
-        Kind::Bytes { least, most } => Value::Bytes(Bytes::new(between(least.get(), most.get()))).to_string(),
-        Kind::Fraction { least_ppm, most_ppm } => {
-            let ppm = u32::try_from(between(least_ppm.into(), most_ppm.into())).expect("a fraction");
+        Kind::Rate { min, max } => Value::Rate(Rate::from_bps(between(min.bps(), max.bps()))).to_string(),
+        Kind::Bytes { min, max } => Value::Bytes(Bytes::new(between(min.get(), max.get()))).to_string(),
+        Kind::Fraction { min_ppm, max_ppm } => {
+            let ppm = u32::try_from(between(min_ppm.into(), max_ppm.into())).expect("a fraction");
             Value::Fraction { ppm }.to_string()
         }
         Kind::Word(words) => dice.pick(words).to_owned(),
@@ -251,7 +250,7 @@ impl Case {
         all_set
             && set.not_of_trains().is_none()
             && choices.is_ok_and(|choices| {
-                // Between hosts, what an earlier connection saved has to be said.
+                // Between hosts, the values saved by an earlier connection must be given.
                 let alone = !self.options.iter().any(|(key, _)| ["flow", "flows"].contains(key));
                 (alone || !choices.iter().any(SchemeChoice::lacks_saved))
                     && over_restarts(choices, &set).is_ok()
@@ -259,9 +258,15 @@ impl Case {
             && Scenario::resolve(&set).is_ok()
     }
 
-    /// Adds an option, if all then make a scenario.
+    /// Adds a random value of the key, if all options still form a scenario.
     fn add(&mut self, key: &'static str, slow: bool, dice: &mut Dice) {
-        let Some(text) = value_of(key, slow, dice) else { return };
+        if let Some(text) = value_of(key, slow, dice) {
+            self.try_to_add(key, text);
+        }
+    }
+
+    /// Adds an option, if the key is not set yet and all options still form a scenario.
+    fn try_to_add(&mut self, key: &'static str, text: String) {
         if self.options.iter().any(|(other, _)| *other == key) {
             return;
         }
@@ -271,17 +276,22 @@ impl Case {
         }
     }
 
+    /// Adds an option, whether or not all options still form a scenario.
+    fn push(&mut self, key: &'static str, text: Option<String>) {
+        self.options.extend(text.map(|text| (key, text)));
+    }
+
     fn drawn(dice: &mut Dice) -> Self {
         let all: Vec<&'static str> = keys::names().collect();
         let key = |name: &str| all.iter().copied().find(|key| *key == name).expect("a key");
         let mut case = Self::default();
-        // What it is about, and what it is over. Where others share the path it is slower.
+        // The subject of the case, and its path. If others share the path, it is slower.
         let about = dice.between(0, 9);
         let slow = about >= 6 || dice.once_in(4);
         case.add(key("rate"), slow, dice);
         case.add(key("rtt"), slow, dice);
         if let 6 | 7 = about {
-            // Neither is possible by itself.
+            // Neither of the two is possible alone.
             let topology = dice.pick(&[
                 "dumbbell:hosts=6",
                 "parking-lot:hops=3,hosts=4",
@@ -289,7 +299,7 @@ impl Case {
             ]);
             case.options.push((key("topology"), topology.to_owned()));
             case.options.push((key("flows"), dice.between(2, 12).to_string()));
-            // Longer than any warm-up.
+            // This is longer than any warm-up.
             case.options.push((key("limit"), "20s".to_owned()));
             assert!(case.is_valid(), "{case:?}");
         }
@@ -369,10 +379,10 @@ impl Case {
 fn ended(mut command: Command) -> Result<Output, String> {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs");
     let (mut out, mut err) = (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
-    let (mut said, mut told) = (Vec::new(), Vec::new());
+    let (mut said, mut output_of) = (Vec::new(), Vec::new());
     let status = thread::scope(|scope| {
         scope.spawn(|| std::io::Read::read_to_end(&mut out, &mut said).expect("read"));
-        scope.spawn(|| std::io::Read::read_to_end(&mut err, &mut told).expect("read"));
+        scope.spawn(|| std::io::Read::read_to_end(&mut err, &mut output_of).expect("read"));
         let mut waited = Duration::ZERO;
         let mut pause = Duration::from_millis(1);
         loop {
@@ -389,21 +399,20 @@ fn ended(mut command: Command) -> Result<Output, String> {
             pause = (pause * 2).min(Duration::from_millis(20));
         }
     })?;
-    let output = Output { status, stdout: said, stderr: told };
+    let output = Output { status, stdout: said, stderr: output_of };
     if output.status.code().is_none_or(|code| code > 3) || stderr(&output).contains("panicked") {
         return Err(format!("{}: {}", output.status, stderr(&output)));
     }
     Ok(output)
 }
 
-/// The first number of a row that cannot be.
+/// Returns the first number of a row that is impossible.
 fn impossible(row: &Json, case: &Case) -> Option<String> {
     let row = row.as_object()?;
     let number = |field: &str| row.get(field).and_then(Json::as_f64);
     for (field, value) in row {
         let Some(value) = value.as_f64() else { continue };
         let may_be_negative = field.starts_with("harm")
-            || field.starts_with("cross_lost")
             || field.contains("_ci95")
             || field.ends_with("_error")
             || field == "gap_difference_s";
@@ -444,7 +453,7 @@ fn impossible(row: &Json, case: &Case) -> Option<String> {
     None
 }
 
-/// What is wrong with a case; whether the program refused it.
+/// Runs a case. Returns whether the program refused it, or the fault.
 fn try_out(case: &Case, place: &Path) -> Result<bool, String> {
     let race = |jobs: &str| {
         let mut command = firstflight();
@@ -499,7 +508,7 @@ fn every_key_of_a_path_is_in_the_swarm() {
     assert_eq!(missing, [""; 0], "the swarm never sets them");
 }
 
-/// Each key has a value that is taken, so that no key is in the swarm by name alone.
+/// Each key gets a value that is accepted, so that every key is really drawn.
 #[test]
 fn every_key_of_a_path_is_drawn() {
     let (mut dice, mut drawn) = (Dice::new(SEED), std::collections::BTreeSet::new());
@@ -511,7 +520,7 @@ fn every_key_of_a_path_is_drawn() {
 }
 
 #[test]
-fn random_scenarios_end_in_the_same_bytes_whatever_the_jobs_and_in_no_impossible_number() {
+fn random_scenarios_give_equal_bytes_with_any_jobs_and_no_impossible_numbers() {
     let (cases, seed) = (said("FIRSTFLIGHT_SWARM", CASES), said("FIRSTFLIGHT_SWARM_SEED", SEED));
     println!("a swarm of {cases} cases with the seed {seed}");
     let mut dice = Dice::new(seed);

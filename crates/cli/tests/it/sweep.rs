@@ -1,11 +1,11 @@
-//! A sweep: killed, resumed, split, on full disks; the same rows in the end, to the byte.
+//! A sweep: killed, resumed, split, on full disks; the final rows are the same, to the byte.
 #![cfg(target_os = "linux")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use firstflight_report::part;
+use firstflight_export::part;
 
 use crate::common::{firstflight, folder, names, refused, run, status, stderr, stdout, text};
 
@@ -14,7 +14,7 @@ const SWEEP: &str = "paths = 30\nseed = 3\npart = 4\ngive-up = 20\nschemes = [\"
     queue = { log-uniform = [\"0.2bdp\", \"2bdp\"] }\nsize = { log-uniform = [\"30kB\", \"600kB\"] }\n\
     cross = { one-of = [\"none\", { cbr = { uniform = [\"0%\", \"80%\"] } }, \"tcp:1\"] }\n";
 
-/// The sweep's file in a new folder, and the folder its parts go to.
+/// Creates the sweep's file in a new folder. Returns it with the folder of its parts.
 fn place(test: &str, sweep: &str) -> (PathBuf, PathBuf) {
     let place = folder(test);
     let file = place.join("sweep.toml");
@@ -26,7 +26,7 @@ fn sweep(file: &Path, out: &Path, more: &[&str]) -> Output {
     run(&[&["sweep", text(file), "--out", text(out)], more].concat())
 }
 
-/// Names and bytes of what is in a folder, hidden files aside.
+/// Returns names and bytes of the files in a folder, except hidden ones.
 fn whole(out: &Path) -> Vec<(String, Vec<u8>)> {
     if !out.exists() {
         return Vec::new();
@@ -35,7 +35,7 @@ fn whole(out: &Path) -> Vec<(String, Vec<u8>)> {
     seen.map(|name| (name.clone(), std::fs::read(out.join(name)).expect("a file"))).collect()
 }
 
-/// What an undisturbed process on one thread writes.
+/// Returns the files that an undisturbed process on one thread writes.
 fn undisturbed(test: &str) -> Vec<(String, Vec<u8>)> {
     let (file, out) = place(&format!("{test}-undisturbed"), SWEEP);
     let output = sweep(&file, &out, &["--jobs", "1"]);
@@ -64,7 +64,7 @@ fn the_shards_of_any_number_write_the_same_parts() {
     let one = undisturbed("shards");
     for of in [3, 20] {
         let (file, out) = place(&format!("shards-{of}"), SWEEP);
-        // All at once, into one folder.
+        // All shards run at once, into one folder.
         let shards: Vec<_> = (1..=of)
             .map(|index| {
                 firstflight()
@@ -96,7 +96,7 @@ fn a_sweep_that_is_killed_again_and_again_loses_and_doubles_nothing() {
             .spawn()
             .expect("the command runs");
         std::thread::sleep(Duration::from_millis(wait));
-        // Longer from time to time, so that it ends on a slow machine too.
+        // The time grows, so that the sweep ends on a slow machine too.
         wait += 7;
         if child.try_wait().expect("it can be asked").is_some_and(|status| status.success()) {
             break;
@@ -138,6 +138,35 @@ fn an_interrupted_sweep_keeps_whole_parts_says_how_many_and_goes_on() {
     assert!(names(&out).iter().all(|name| !name.starts_with('.')), "{:?}", names(&out));
 }
 
+/// A sweep that was started to ignore an interrupt, as by `nohup`, runs to its end.
+#[test]
+fn a_signal_that_was_ignored_from_the_beginning_stays_ignored() {
+    let one = undisturbed("ignored-signal");
+    let (file, out) = place("ignored-signal", SWEEP);
+    let mut child = Command::new("sh")
+        .args(["-c", "trap '' HUP INT; exec \"$0\" sweep \"$1\" --out \"$2\" --jobs 1"])
+        .args([env!("CARGO_BIN_EXE_firstflight"), text(&file), text(&out)])
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("sh runs");
+    // When the program is at work, the shell has set its traps.
+    while !out.join("sweep.json").exists() && child.try_wait().expect("it is ours").is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let mut signals = 0;
+    while child.try_wait().expect("it is ours").is_none() {
+        for signal in ["-HUP", "-INT"] {
+            let kill =
+                Command::new("kill").args([signal, &child.id().to_string()]).stderr(Stdio::null()).status();
+            signals += u32::from(kill.expect("kill runs").success());
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(signals > 2, "it was too fast to be disturbed");
+    assert!(child.wait().expect("it ends").success());
+    assert_eq!(whole(&out), one);
+}
+
 #[test]
 fn another_sweep_in_the_folder_is_refused_by_what_differs() {
     let (file, out) = place("another", SWEEP);
@@ -164,7 +193,7 @@ fn another_sweep_in_the_folder_is_refused_by_what_differs() {
 }
 
 #[test]
-fn a_damaged_part_is_raced_again_and_a_part_of_another_sweep_is_refused() {
+fn a_damaged_part_is_rerun_and_a_misplaced_part_is_refused() {
     let (file, out) = place("damaged", SWEEP);
     assert_eq!(status(&sweep(&file, &out, &["--shard", "1/4"])), 0);
     let before = whole(&out);
@@ -184,7 +213,7 @@ fn a_damaged_part_is_raced_again_and_a_part_of_another_sweep_is_refused() {
 }
 
 #[test]
-fn what_cannot_be_swept_is_refused_in_one_line_before_anything_is_written() {
+fn invalid_sweeps_are_refused_in_one_line_before_any_write() {
     let (file, out) = place("refused-sweep", SWEEP);
     for shard in ["0/3", "4/3", "1", "1/0", "a/b", "-1/3", "1/3/3"] {
         let line = refused(&["sweep", text(&file), "--out", text(&out), "--shard", shard]);
@@ -211,7 +240,7 @@ fn what_cannot_be_swept_is_refused_in_one_line_before_anything_is_written() {
 }
 
 #[test]
-fn a_disk_that_fills_up_is_exit_3_in_one_line_and_leaves_whole_parts() {
+fn a_full_disk_is_exit_3_with_one_line_and_whole_parts() {
     let (file, out) = place("full-sweep", SWEEP);
     std::fs::create_dir(&out).expect("a folder");
     let script = "mount -t tmpfs -o size=150k none \"$2\" && \"$0\" sweep \"$1\" --out \"$2\" --jobs 1; code=$?; \
@@ -258,7 +287,7 @@ fn sbatch<'a>(script: &'a str, key: &str) -> &'a str {
     script.lines().find_map(|line| line.strip_prefix(&prefix)).unwrap_or_else(|| panic!("{key} in {script}"))
 }
 
-/// Runs one task of an array, as Slurm does: the script from a folder of its own, with the task's number.
+/// Runs one task of an array, as Slurm does: the script from another folder, with the task's number.
 fn task(script: &Path, index: u64) -> Output {
     let mut command = Command::new("sh");
     command.arg(script).env("SLURM_ARRAY_TASK_ID", index.to_string()).current_dir("/");
@@ -266,9 +295,9 @@ fn task(script: &Path, index: u64) -> Output {
 }
 
 #[test]
-fn the_tasks_of_a_slurm_array_in_any_order_write_the_same_parts() {
+fn slurm_array_tasks_write_the_same_parts_in_any_order() {
     let one = undisturbed("slurm");
-    // Quotes and spaces in names reach the program as they are.
+    // Quotes and spaces in names reach the program unchanged.
     let place = folder("slurm it's a $HOME");
     let file = place.join("my sweep.toml");
     std::fs::write(&file, SWEEP).expect("a file");
@@ -296,20 +325,20 @@ fn the_tasks_of_a_slurm_array_in_any_order_write_the_same_parts() {
         assert!(stdout(&output).contains(&format!("(shard {index}/5)")), "{}", stdout(&output));
     }
     assert!(whole(&out) == one);
-    // A node was lost in the middle of the array, and the script is handed in again.
+    // A node was lost in the middle of the array, and the script is submitted again.
     std::fs::remove_file(out.join("part-000002.parquet")).expect("a part");
     let again: String = tasks.iter().map(|index| stdout(&task(&handed_in, *index))).collect();
     assert_eq!(again.matches("; 1 was raced now").count(), 1, "{again}");
     assert_eq!(again.matches("; 0 were raced now").count(), 4, "{again}");
     assert!(whole(&out) == one);
-    // By hand there is no task.
+    // If the script is run by hand there is no task.
     let by_hand = Command::new("sh").arg(&handed_in).output().expect("sh runs");
     assert_ne!(status(&by_hand), 0);
     assert!(stderr(&by_hand).contains("SLURM_ARRAY_TASK_ID"), "{}", stderr(&by_hand));
 }
 
 #[test]
-fn a_slurm_array_that_cannot_run_is_refused_before_there_is_a_script() {
+fn an_invalid_slurm_array_is_refused_before_a_script_is_written() {
     let (file, out) = place("refused-slurm", SWEEP);
     for tasks in ["0", "9", "-1", "many", "1.5"] {
         let line = refused(&["sweep", text(&file), "--out", text(&out), "--slurm", tasks]);
@@ -348,14 +377,14 @@ fn the_standard_grid_is_a_sweep_of_ten_thousand_paths() {
 }
 
 #[test]
-fn a_sweep_is_scored_when_it_is_whole_or_in_part_when_asked() {
+fn a_complete_sweep_is_scored_and_a_partial_one_only_on_request() {
     let (file, out) = place("scored", SWEEP);
     assert!(refused(&["score", text(&out)]).contains("sweep.json"));
     assert_eq!(status(&sweep(&file, &out, &["--shard", "1/2"])), 0);
     let line = refused(&["score", text(&out)]);
     assert!(line.contains("4 of 8 parts are missing") && line.contains(": 1, 3, 5, 7; "), "{line}");
     let output = run(&["score", text(&out), "--partial"]);
-    // Whatever is printed: a table of records has no title that would say it.
+    // The message does not depend on the output: a table of records has no title that could state it.
     let said = "not the whole sweep: 4 of 8 parts are missing; 16 of 30 paths are scored\n";
     assert_eq!((status(&output), stderr(&output)), (0, said.to_owned()));
     for records in ["--json", "--csv"] {
@@ -382,7 +411,7 @@ fn a_sweep_is_scored_when_it_is_whole_or_in_part_when_asked() {
     for word in ["paced", "slow-start", "Who wins where", "Cost by cross traffic"] {
         assert!(full.contains(word), "{word} in {full}");
     }
-    let chosen = stdout(&run(&["score", text(&out), "--columns", "cost_p90,harm"]));
+    let chosen = stdout(&run(&["score", text(&out), "--columns", "cost_p90,harm_per_byte"]));
     assert!(chosen.contains("\nscheme") && chosen.contains("cost_p90"), "{chosen}");
     let line = refused(&["score", text(&out), "--columns", "cost_p91"]);
     assert!(line.contains("there is no column `cost_p91`; is `cost_p9"), "{line}");
@@ -456,7 +485,7 @@ fn the_families_are_sweeps_of_two_thousand_paths_with_a_trouble_each() {
             assert_eq!(status(&output), 0, "{}", stderr(&output));
             stdout(&output)
         };
-        // Some paths of a family are without its trouble.
+        // Some paths of a family do not have its difficulty.
         let with = (0..20).filter(|path| shown(*path).contains(option)).count();
         assert!(with >= 8, "{family}: {with} of 20");
         shown(1999);
@@ -464,9 +493,9 @@ fn the_families_are_sweeps_of_two_thousand_paths_with_a_trouble_each() {
     }
 }
 
-/// A constant rate of all of the bottleneck's leaves nothing, a watch has no completion time, and neither has a cost.
+/// A constant rate as high as the bottleneck's leaves nothing, a watch has no completion time, and neither has a cost.
 #[test]
-fn paths_without_an_ideal_are_left_out_of_a_score_and_said_to_be() {
+fn paths_without_an_ideal_are_left_out_of_scores_with_a_note() {
     let of = |path: &str| {
         format!(
             "part = 4\nschemes = [\"slow-start\", \"paced\"]\n[path]\nrate = \"4mbit\"\nrtt = \"20ms\"\n{path}\n"
@@ -500,7 +529,7 @@ fn paths_without_an_ideal_are_left_out_of_a_score_and_said_to_be() {
 }
 
 #[test]
-fn a_part_without_a_scheme_of_the_sweep_is_refused_and_so_is_one_with_another() {
+fn a_part_with_missing_or_extra_schemes_is_refused() {
     for (test, raced, says, wanted) in [
         ("scheme-lacks", "\"slow-start\"", "slow-start,paced:as=other", "path 0 has 0 of 1 rows of `other`"),
         (
@@ -527,9 +556,9 @@ fn a_part_without_a_scheme_of_the_sweep_is_refused_and_so_is_one_with_another() 
     }
 }
 
-/// Else a part would be left out, or paths be taken for others' copies, and nobody would say so.
+/// Otherwise a part would be left out, or paths would be treated as copies of others, without any message.
 #[test]
-fn a_manifest_whose_parts_or_draws_are_not_those_of_its_paths_is_refused() {
+fn a_manifest_with_inconsistent_parts_or_draws_is_refused() {
     let (file, out) = place("manifest-parts", &SWEEP.replace("paths = 30", "paths = 4"));
     assert_eq!(status(&sweep(&file, &out, &[])), 0);
     let manifest = out.join("sweep.json");
@@ -545,7 +574,7 @@ fn a_manifest_whose_parts_or_draws_are_not_those_of_its_paths_is_refused() {
 }
 
 #[test]
-fn a_score_of_a_sweep_without_give_up_says_that_runs_are_given_up_at_a_limit_whatever_their_ideal() {
+fn a_score_without_give_up_states_the_limit_for_runs() {
     let text_of =
         SWEEP.replace("give-up = 20\n", "").replace("paths = 30", "paths = 4") + "limit = \"50ms\"\n";
     let (file, out) = place("limit-scored", &text_of);
@@ -562,7 +591,7 @@ fn a_score_of_a_sweep_without_give_up_says_that_runs_are_given_up_at_a_limit_wha
 }
 
 #[test]
-fn what_is_no_plain_file_in_the_place_of_a_part_is_refused_and_not_waited_for() {
+fn special_files_in_place_of_sweep_files_are_refused_without_waiting() {
     let (file, out) = place("no-plain-part", SWEEP);
     assert_eq!(status(&sweep(&file, &out, &[])), 0);
     let limited = |arguments: &[&str]| {
@@ -585,7 +614,7 @@ fn what_is_no_plain_file_in_the_place_of_a_part_is_refused_and_not_waited_for() 
 }
 
 #[test]
-fn rows_and_manifest_say_the_build_and_a_mixture_of_builds_is_said() {
+fn rows_and_manifest_carry_the_build_and_mixed_builds_are_reported() {
     let (file, out) = place("builds", SWEEP);
     let clean = sweep(&file, &out, &[]);
     assert_eq!((status(&clean), stderr(&clean)), (0, String::new()));

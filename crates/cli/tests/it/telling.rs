@@ -1,4 +1,4 @@
-//! What `inspect` tells of many senders: the summary, the table's order, filters, CSV and Parquet.
+//! The reports of `inspect` about many senders: the summary, the table's order, filters, CSV and Parquet.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::common::{folder, refused, run, status, stderr, stdout, text};
 
-/// A capture of raw IPv4 whose connections come one by one: of each, the port and the number of segments that the client sends,
-/// all within its initial window of as many.
+/// Writes a capture of raw IPv4 with one connection after the other. Each has a port and the number of segments that the client sends, all
+/// within an initial window of that size.
 fn capture(path: &Path, connections: &[(u16, u32)]) {
     let mut bytes = Vec::new();
     for word in [0xA1B2_C3D4_u32, 0x0004_0002, 0, 0, 65_535, 101] {
@@ -36,7 +36,7 @@ fn capture(path: &Path, connections: &[(u16, u32)]) {
     std::fs::write(path, bytes).expect("written");
 }
 
-/// A TCP packet from the client, 10.0.0.1, or from the server, 10.0.1.1:443.
+/// Returns a TCP packet from the client, 10.0.0.1, or from the server, 10.0.1.1:443.
 fn packet(
     is_client: bool,
     port: u16,
@@ -60,7 +60,7 @@ fn packet(
     bytes
 }
 
-/// A capture of 70 connections: the one of port 2000 + n sends n segments, in an order of its own.
+/// Writes a capture of 70 connections in shuffled order: the one of port 2000 + n sends n segments.
 fn many(name: &str) -> PathBuf {
     let path = folder(name).join("many.pcap");
     let connections: Vec<(u16, u32)> =
@@ -69,14 +69,14 @@ fn many(name: &str) -> PathBuf {
     path
 }
 
-fn told(arguments: &[&str]) -> String {
+fn output_of(arguments: &[&str]) -> String {
     let output = run(&[&["inspect"], arguments].concat());
     assert_eq!(status(&output), 0, "{}", stderr(&output));
     stdout(&output)
 }
 
 fn lines(arguments: &[&str]) -> Vec<Value> {
-    told(arguments).lines().map(|line| serde_json::from_str(line).expect("an object")).collect()
+    output_of(arguments).lines().map(|line| serde_json::from_str(line).expect("an object")).collect()
 }
 
 #[test]
@@ -112,11 +112,11 @@ fn the_summary_is_of_all_senders_and_stands_before_the_table() {
             assert_eq!(defined, defined_here as u64, "{field}");
         }
     }
-    let text_of = told(&[text(&path)]);
+    let text_of = output_of(&[text(&path)]);
     let summary_at = text_of.find("70 senders in 70 connections: ").expect("a summary");
     assert!(summary_at < text_of.find("→ receiver").expect("a table"), "{text_of}");
     assert!(text_of.contains("\nexit cause: "), "{text_of}");
-    let only = told(&["--summary", text(&path)]);
+    let only = output_of(&["--summary", text(&path)]);
     assert!(only.contains("70 senders in 70 connections: ") && !only.contains("→ receiver"), "{only}");
 }
 
@@ -124,12 +124,12 @@ fn the_summary_is_of_all_senders_and_stands_before_the_table() {
 fn one_sender_has_a_table_and_no_summary() {
     let path = folder("telling-one").join("one.pcap");
     capture(&path, &[(2000, 20)]);
-    let table = told(&[text(&path)]);
+    let table = output_of(&[text(&path)]);
     assert!(table.contains("→ receiver") && !table.contains("exit cause:"), "{table}");
-    assert!(told(&["--summary", text(&path)]).contains("1 sender in 1 connection: "));
+    assert!(output_of(&["--summary", text(&path)]).contains("1 sender in 1 connection: "));
 }
 
-/// The clients' ports in the table, from above.
+/// Returns the clients' ports in the table, from top to bottom.
 fn ports(table: &str) -> Vec<u16> {
     let port = |line: &str| line.split_once("10.0.0.1:")?.1.split(' ').next()?.parse().ok();
     table.lines().filter_map(port).collect()
@@ -144,14 +144,14 @@ fn the_table_has_the_fifty_largest_senders_the_largest_first() {
         .collect();
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     let ordered: Vec<u16> = sizes.iter().map(|n| 2000 + n).collect();
-    let table = told(&[text(&path)]);
+    let table = output_of(&[text(&path)]);
     assert_eq!(ports(&table), ordered[..50]);
     assert!(table.contains("Not shown: 20 senders that sent less than these; --all shows them"), "{table}");
-    assert_eq!(ports(&told(&["--all", text(&path)])), ordered);
-    // Of several captures the largest of all.
+    assert_eq!(ports(&output_of(&["--all", text(&path)])), ordered);
+    // Over several captures, the largest senders of all are shown.
     let other = folder("telling-order-other").join("other.pcap");
     capture(&other, &[(9000, 40)]);
-    let table = ports(&told(&[text(&path), text(&other)]));
+    let table = ports(&output_of(&[text(&path), text(&other)]));
     let at = table.iter().position(|port| *port == 9000).expect("in the table");
     assert!(table[at - 1] > 2039 && table[at + 1] <= 2040, "{table:?}");
 }
@@ -185,8 +185,8 @@ fn filters_hold_for_every_output_and_say_what_they_leave_out() {
     with(&["--report", text(&page)]);
     let page = std::fs::read_to_string(page).expect("a page");
     assert!(page.contains("leaves out") && !page.contains("10.0.0.1:2065"));
-    // Nothing is left: no table, no row, no error.
-    let nothing = told(&[text(&path), "--filter", "bytes_sent>1GB"]);
+    // No sender is left: no table, no row, no error.
+    let nothing = output_of(&[text(&path), "--filter", "bytes_sent>1GB"]);
     assert!(nothing.contains("leaves out 70 of 70 senders") && !nothing.contains("→ receiver"), "{nothing}");
     assert_eq!(lines(&["--json", text(&path), "--filter", "exit_cause=loss"]).len(), 0);
 }
@@ -200,11 +200,11 @@ fn a_wrong_filter_is_refused_before_anything_is_read() {
 }
 
 #[test]
-fn csv_and_parquet_have_a_row_for_every_sender_and_agree_with_json() {
+fn csv_has_a_row_per_sender_matching_json_and_parquet_is_written() {
     let path = many("telling-rows");
     let parquet = path.with_file_name("rows.parquet");
     let all = lines(&["--json", "--parquet", text(&parquet), text(&path)]);
-    let csv = told(&["--csv", text(&path)]);
+    let csv = output_of(&["--csv", text(&path)]);
     let mut rows = csv.lines();
     let head: Vec<&str> = rows.next().expect("a header").split(',').collect();
     assert_eq!((head[0], head[head.len() - 1]), ("file", "undefined"));
@@ -239,7 +239,7 @@ fn outputs_that_exclude_each_other_or_overwrite_a_capture_are_refused() {
 fn the_report_has_the_summary_and_the_footnotes_of_the_table() {
     let path = many("telling-page");
     let page = path.with_file_name("page.html");
-    let table = told(&["--report", text(&page), text(&path)]);
+    let table = output_of(&["--report", text(&page), text(&path)]);
     let page = std::fs::read_to_string(&page).expect("a page");
     let footnote = table.lines().find_map(|line| line.strip_prefix("¹ ")).expect("a footnote");
     assert!(page.contains(&format!("<li id=\"why-1\">{footnote}</li>")), "{footnote}");

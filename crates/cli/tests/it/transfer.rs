@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::common::{firstflight, folder, names, refused, run, status, stderr, stdout, text};
 
-/// A command that goes on until it is dropped, and where its servers listen.
+/// A command that runs until it is dropped, and the addresses where its servers listen.
 pub(crate) struct Server {
     child: Child,
     pub(crate) addresses: Vec<String>,
@@ -40,8 +40,8 @@ impl Server {
         Self { child, addresses }
     }
 
-    /// Ends it by an interrupt once it has printed `rows` rows, or none came for half a minute, and gives all rows. A server prints a row once
-    /// all is acknowledged and the peer has left.
+    /// Interrupts the server once it has printed `rows` rows, or no row came for half a minute, and returns all rows. A server prints a row
+    /// when all data is acknowledged and the peer has closed.
     fn end_after(mut self, rows: usize) -> Vec<Value> {
         let (line, lines) = mpsc::channel();
         let out = BufReader::new(self.child.stdout.take().expect("a pipe"));
@@ -120,9 +120,9 @@ fn a_file_is_sent_by_each_scheme_and_never_over_another() {
     std::fs::create_dir(place.join("there")).expect("a folder");
     let file = place.join("f");
     std::fs::write(&file, noise(200_000)).expect("a file");
-    let server = Server::new(&["receive", text(&place.join("there"))], 1);
+    let server = Server::new(&["serve", "--uploads", text(&place.join("there"))], 1);
     let at = server.addresses[0].clone();
-    let sent = run(&["send", text(&file), &at, "--schemes", "slow-start,hystart++", "--json"]);
+    let sent = run(&["put", text(&file), &at, "--schemes", "slow-start,hystart++", "--json"]);
     assert_eq!(status(&sent), 0, "{}", stderr(&sent));
     let rows: Vec<Value> =
         stdout(&sent).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
@@ -133,17 +133,53 @@ fn a_file_is_sent_by_each_scheme_and_never_over_another() {
     );
     assert_eq!(names(&place.join("there")), ["f.hystart++", "f.slow-start"]);
     assert_eq!(sha256(&place.join("there/f.hystart++")), sha256(&file));
-    let again = run(&["send", text(&file), &format!("{at}/f.slow-start")]);
+    let again = run(&["put", text(&file), &format!("{at}/f.slow-start")]);
     assert_eq!(status(&again), 3);
     assert_eq!(stderr(&again), "error: refused by the peer: f.slow-start exists; --force replaces it\n");
     // On a narrow terminal lines are broken.
-    let narrow = firstflight().args(["send", text(&file), &format!("{at}/n")]).env("COLUMNS", "40").output();
+    let narrow = firstflight().args(["put", text(&file), &format!("{at}/n")]).env("COLUMNS", "40").output();
     let said = stdout(&narrow.expect("the command runs"));
     assert!(said.contains("SHA-256") && said.lines().all(|line| line.chars().count() <= 40), "{said}");
     assert_eq!(server.end_after(3).len(), 3);
 }
 
-/// Waits until the part has more than so many bytes, or the whole file is there; whether it is.
+/// The former names of `put` and `serve --uploads`, with the same options and the same output.
+#[test]
+fn send_and_receive_are_put_and_serve_with_uploads() {
+    let place = folder("transfer-former");
+    std::fs::create_dir(place.join("there")).expect("a folder");
+    std::fs::write(place.join("f"), noise(10_000)).expect("a file");
+    let file = place.join("f");
+    let mut said = Vec::new();
+    for (server, client) in [(["receive", "--force"], "send"), (["serve", "--uploads"], "put")] {
+        let server = Server::new(&[&server[..], &[text(&place.join("there"))]].concat(), 1);
+        let sent =
+            run(&[client, text(&file), &format!("{}/{client}", server.addresses[0]), "--timeout", "9s"]);
+        assert_eq!((status(&sent), stderr(&sent)), (0, String::new()));
+        let lines = stdout(&sent).lines().count();
+        said.push((
+            lines,
+            server.end_after(1)[0].as_object().expect("a row").keys().cloned().collect::<Vec<_>>(),
+        ));
+    }
+    assert_eq!(said[0], said[1]);
+    assert_eq!(names(&place.join("there")), ["put", "send"]);
+    for (arguments, line) in [
+        (&["receive", text(&place), "--schemes", "paced"][..], "--schemes: it is of files that are sent"),
+        (
+            &["serve", "--uploads", text(&place), "--report", "x.html"],
+            "--report: it is of files that are sent",
+        ),
+        (&["serve", text(&place), "--force"], "--force: it is of files that arrive, which --uploads allows"),
+        (&["serve", text(&place), "--disk", "1MB"], "--disk: it is of files that arrive"),
+        (&["serve", text(&place), "--keep", "1h"], "--keep: it is of files that arrive"),
+    ] {
+        let said = refused(arguments);
+        assert!(said.contains(line), "{arguments:?} said {said}");
+    }
+}
+
+/// Waits until the part has more than `bytes` bytes, or the whole file exists. Returns whether the whole file exists.
 fn is_whole_before(part: &Path, bytes: u64, whole: &Path) -> bool {
     for _ in 0..4_000 {
         if whole.exists() {
@@ -167,12 +203,12 @@ fn wait_until_left(part: &Path) {
     assert!(left.any(|is_free| is_free), "{} is received into", part.display());
 }
 
-/// SIGKILL at either end, either way, again and again.
+/// SIGKILL at either end, in either direction, repeatedly.
 #[test]
 fn a_transfer_whose_ends_are_killed_leaves_no_half_file_and_resumes() {
     const LENGTH: usize = 12_000_000;
     let place = folder("transfer-killed");
-    for way in ["get", "send"] {
+    for way in ["get", "put"] {
         let (there, here) = (place.join(format!("{way}-there")), place.join(format!("{way}-here")));
         for folder in [&there, &here] {
             std::fs::create_dir(folder).expect("a folder");
@@ -182,15 +218,15 @@ fn a_transfer_whose_ends_are_killed_leaves_no_half_file_and_resumes() {
         let (whole, part) = (target.join("f"), target.join(".f.part"));
         let file = here.join("f");
         let serve = || {
-            let command = if way == "get" { "serve" } else { "receive" };
-            Server::new(&[command, text(&there), "--timeout", "1s"], 1)
+            let more: &[&str] = if way == "get" { &[] } else { &["--uploads"] };
+            Server::new(&[&["serve", text(&there), "--timeout", "1s"], more].concat(), 1)
         };
         let begin = |at: &str, timeout: &str| {
             let from = format!("{at}/f");
             let words = if way == "get" {
                 ["get", &from, "--output", text(&file)]
             } else {
-                ["send", text(&file), at, "--json"]
+                ["put", text(&file), at, "--json"]
             };
             let mut client = firstflight();
             client.args(words).args(["--timeout", timeout]).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -224,7 +260,7 @@ fn a_transfer_whose_ends_are_killed_leaves_no_half_file_and_resumes() {
     }
 }
 
-/// What `inspect` says of a capture.
+/// Returns the results of `inspect` for a capture.
 fn inspected(capture: &Path) -> Vec<Value> {
     let output = run(&["inspect", text(capture), "--json", "--all"]);
     assert_eq!(status(&output), 0, "{}", stderr(&output));
@@ -253,7 +289,7 @@ fn both_ends_write_captures_and_qlogs_and_the_sender_a_report() {
         ends.iter().flat_map(|end| [format!("{end}.pcapng"), format!("{end}.sqlog")]).collect();
     expected.sort();
     assert_eq!(names(&logs), expected);
-    // The two ends captured one connection, whole.
+    // Both ends captured the whole connection.
     let [sender, receiver] = [1, 0].map(|end| inspected(&logs.join(format!("{}.pcapng", ends[end]))));
     let data = |senders: &[Value]| {
         let bytes = |sender: &Value| sender["bytes_sent"].as_u64().expect("bytes");
@@ -263,16 +299,21 @@ fn both_ends_write_captures_and_qlogs_and_the_sender_a_report() {
     for field in ["from", "to", "bytes_acked", "mss_bytes", "sack"] {
         assert_eq!(sent[field], arrived[field], "{field}");
     }
-    // Segments with new data are as many in the capture as in the row. A copy that leaves after the row is taken is in the capture alone.
+    // The capture and the row agree in the number of segments with new data. A retransmission sent after the row was made is only in the
+    // capture.
     let count = |record: &Value, field: &str| record[field].as_u64().expect("a count");
     let captured = ["data_segments_sent", "retransmitted_segments"].map(|field| count(&sent, field));
-    let told = ["packets_sent", "retransmissions"].map(|field| count(&rows[0], field));
-    assert_eq!(captured[0] - captured[1], told[0] - told[1], "{captured:?} captured, {told:?} in the row");
-    assert!(captured[1] >= told[1], "{captured:?} captured, {told:?} in the row");
+    let output_of = ["packets_sent", "retransmissions"].map(|field| count(&rows[0], field));
+    assert_eq!(
+        captured[0] - captured[1],
+        output_of[0] - output_of[1],
+        "{captured:?} captured, {output_of:?} in the row"
+    );
+    assert!(captured[1] >= output_of[1], "{captured:?} captured, {output_of:?} in the row");
     assert!(sent["bytes_acked"].as_u64().is_some_and(|bytes| bytes > 300_000), "{sent}");
     assert!(sent["handshake_rtt_s"].as_f64().is_some(), "{sent}");
-    // The qlogs tell of as many bytes.
-    let told = |end: &str, event: &str| -> u64 {
+    // The qlogs have the same number of bytes.
+    let output_of = |end: &str, event: &str| -> u64 {
         let text = std::fs::read_to_string(logs.join(format!("{end}.sqlog"))).expect("UTF-8");
         let records = text.split('\u{1e}').skip(1);
         let records = records.map(|record| serde_json::from_str::<Value>(record).expect("JSON"));
@@ -283,13 +324,13 @@ fn both_ends_write_captures_and_qlogs_and_the_sender_a_report() {
         ends.max().expect("events")
     };
     let (out, back) =
-        (told("sub_f-sender", "quic:packet_sent"), told("sub_f-receiver", "quic:packet_received"));
+        (output_of("sub_f-sender", "quic:packet_sent"), output_of("sub_f-receiver", "quic:packet_received"));
     assert_eq!((Some(out), Some(back)), (sent["bytes_acked"].as_u64(), sent["bytes_acked"].as_u64()));
     let page = std::fs::read_to_string(page).expect("a page");
     for words in ["start-up of transfers", "1: slow-start", "2: slow-start", "f: 300,000 bytes"] {
         assert!(page.contains(words), "the page lacks {words}");
     }
-    // Where there is nothing to show nothing is written.
+    // If there is nothing to show, nothing is written.
     let nothing = place.join("nothing.html");
     let report = ["--report", text(&nothing)];
     Server::new(&[&["serve", text(&place.join("there"))][..], &report].concat(), 1).end_after(0);
@@ -297,12 +338,12 @@ fn both_ends_write_captures_and_qlogs_and_the_sender_a_report() {
 }
 
 #[test]
-fn a_log_that_cannot_be_written_is_a_line_and_costs_no_file() {
+fn a_log_that_cannot_be_written_is_refused_before_the_transfer() {
     let place = folder("transfer-no-logs");
     std::fs::create_dir(place.join("there")).expect("a folder");
     std::fs::write(place.join("f"), noise(1000)).expect("a file");
     let file = place.join("f");
-    let server = Server::new(&["receive", text(&place.join("there"))], 1);
+    let server = Server::new(&["serve", "--uploads", text(&place.join("there"))], 1);
     let at = server.addresses[0].clone();
     for (more, line) in [
         (["--pcap", text(&file)], "--pcap: cannot write into"),
@@ -311,11 +352,11 @@ fn a_log_that_cannot_be_written_is_a_line_and_costs_no_file() {
         (["--report", text(&file)], "would overwrite the file"),
         (["--snap", "1kB"], "--pcap"),
     ] {
-        let said = refused(&[&["send", text(&file), &at][..], &more].concat());
+        let said = refused(&[&["put", text(&file), &at][..], &more].concat());
         assert!(said.contains(line), "{more:?} said {said}");
     }
     assert!(names(&place.join("there")).is_empty());
-    let sent = run(&["send", text(&file), &at, "--pcap", text(&place.join("logs")), "--snap", "60B"]);
+    let sent = run(&["put", text(&file), &at, "--pcap", text(&place.join("logs")), "--snap", "60B"]);
     assert_eq!((status(&sent), names(&place.join("logs"))), (0, vec!["f-sender.pcapng".to_owned()]));
     let bytes = std::fs::metadata(place.join("logs/f-sender.pcapng")).expect("a capture").len();
     assert!(bytes < 3_000, "{bytes}");
@@ -323,7 +364,7 @@ fn a_log_that_cannot_be_written_is_a_line_and_costs_no_file() {
 }
 
 #[test]
-fn what_cannot_be_is_one_line() {
+fn invalid_transfers_fail_in_one_line() {
     let place = folder("transfer-wrong");
     std::fs::write(place.join("f"), "f").expect("a file");
     let (file, missing) = (place.join("f"), place.join("no"));
@@ -341,7 +382,7 @@ fn what_cannot_be_is_one_line() {
         (vec!["serve", text(&place), "--schemes", "quick-start"], "quick-start"),
         (vec!["serve", text(&place), "--schemes", "no"], "--schemes: "),
         (vec!["serve", text(&place), "--schemes", "slow-start,paced", "--port", "65535"], "--port: "),
-        (vec!["receive", text(&place), "--bind", "192.0.2.1"], "cannot listen at 192.0.2.1:4433"),
+        (vec!["serve", "--uploads", text(&place), "--bind", "192.0.2.1"], "cannot listen at 192.0.2.1:4433"),
     ] {
         let said = refused(&arguments);
         assert!(said.contains(line), "{arguments:?} said {said}");
@@ -350,4 +391,37 @@ fn what_cannot_be_is_one_line() {
     assert_eq!(status(&nobody), 3);
     assert!(stderr(&nobody).starts_with("error: the connection failed: "), "{}", stderr(&nobody));
     assert_eq!(names(&place), ["f"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn rows_rejected_by_standard_output_end_the_command_with_exit_3() {
+    let place = folder("transfer-full");
+    std::fs::create_dir(place.join("there")).expect("a folder");
+    std::fs::write(place.join("there/f"), noise(10_000)).expect("a file");
+    let full = || std::fs::File::options().write(true).open("/dev/full").expect("a device");
+    let mut child = firstflight()
+        .args(["serve", text(&place.join("there")), "--port", "0", "--json"])
+        .stdout(full())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let mut line = || said.next().expect("a line").expect("text");
+    let address = line().rsplit(' ').next().unwrap_or_default().to_owned();
+    let got = run(&["get", &format!("{address}/f"), "--output", text(&place.join("f"))]);
+    assert_eq!(status(&got), 0, "{}", stderr(&got));
+    assert!(line().starts_with("warning: standard output takes no more rows"));
+    assert!(
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs").success()
+    );
+    assert_eq!(child.wait().expect("it ends").code(), Some(3));
+    assert!(line().starts_with("error: cannot write to standard output: "));
+    let server = Server::new(&["serve", "--uploads", text(&place.join("there"))], 1);
+    let sent = firstflight()
+        .args(["put", text(&place.join("f")), &format!("{}/g", server.addresses[0]), "--json"])
+        .stdout(full())
+        .output()
+        .expect("the command runs");
+    assert_eq!(status(&sent), 3, "{}", stderr(&sent));
 }

@@ -1,4 +1,4 @@
-//! Transfers over bad networks, with bad peers and onto full disks: one line, a status, and no file that is not whole.
+//! Transfers over bad networks, with bad peers and onto full disks: one line, a status, and no incomplete file.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::common::{firstflight, folder, names, run, status, stderr, text};
 use crate::transfer::{Server, noise};
 
-/// What a network does with a datagram: what it delivers instead of it.
+/// A fault of a network: the datagrams that it delivers instead of one.
 type Fault = fn(number: u64, is_of_server: bool, datagram: Vec<u8>) -> Vec<Vec<u8>>;
 
 /// A network between a client and a server.
@@ -63,7 +63,7 @@ impl Drop for Network {
     }
 }
 
-/// A folder to serve with a file, and one for what is fetched; the length of the file.
+/// Creates a folder to serve with a file of this length, and one for downloads.
 fn place(name: &str, length: usize) -> std::path::PathBuf {
     let place = folder(name);
     for side in ["there", "here", "taken"] {
@@ -80,17 +80,17 @@ fn get(network: &Network, place: &Path, timeout: &str) -> Output {
 
 fn send(network: &Network, place: &Path, timeout: &str) -> Output {
     let (file, to) = (place.join("there/f"), network.address.to_string());
-    run(&["send", text(&file), &to, "--schemes", "slow-start", "--timeout", timeout])
+    run(&["put", text(&file), &to, "--schemes", "slow-start", "--timeout", timeout])
 }
 
-/// One line of an error, and the status of what failed midway.
+/// Asserts one line of an error, and the status of a failure midway.
 fn failed(output: &Output, line: &str) {
     let said = stderr(output);
     assert_eq!(status(output), 3, "{said}");
     assert!(said.starts_with("error: ") && said.lines().count() == 1 && said.contains(line), "{said}");
 }
 
-/// Every tenth datagram is cut, every eleventh is noise, and what was cut or replaced is not delivered.
+/// Cuts every tenth datagram and replaces every eleventh by noise; the cut or replaced datagram is not delivered.
 fn worn(number: u64, _: bool, mut datagram: Vec<u8>) -> Vec<Vec<u8>> {
     match number {
         0..3 => vec![datagram],
@@ -111,13 +111,13 @@ fn noise_and_cut_datagrams_cost_time_and_no_byte() {
     let got = get(&Network::new(&server.addresses[0], worn), &place, "20s");
     assert_eq!(status(&got), 0, "{}", stderr(&got));
     assert!(std::fs::read(place.join("here/f")).expect("a file") == noise(LENGTH));
-    let receiver = Server::new(&["receive", text(&place.join("taken"))], 1);
+    let receiver = Server::new(&["serve", "--uploads", text(&place.join("taken"))], 1);
     let sent = send(&Network::new(&receiver.addresses[0], worn), &place, "20s");
     assert_eq!(status(&sent), 0, "{}", stderr(&sent));
     assert!(std::fs::read(place.join("taken/f")).expect("a file") == noise(LENGTH));
 }
 
-/// Swaps the last four bytes of long datagrams by pairs: the checksum, a sum of pairs, is the same.
+/// Swaps the last four bytes of long datagrams in pairs: the checksum, a sum of pairs, is unchanged.
 fn swapped(_: u64, _: bool, mut datagram: Vec<u8>) -> Vec<Vec<u8>> {
     let length = datagram.len();
     if length > 1_400 {
@@ -130,19 +130,19 @@ fn swapped(_: u64, _: bool, mut datagram: Vec<u8>) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn damage_that_passes_the_checksum_is_found_by_the_hash_and_nothing_is_kept() {
+fn damage_with_a_valid_checksum_is_detected_by_the_hash_and_discarded() {
     let place = place("transfer-damaged", 200_000);
     let server = Server::new(&["serve", text(&place.join("there"))], 1);
     let got = get(&Network::new(&server.addresses[0], swapped), &place, "5s");
     failed(&got, "the SHA-256 of the 200000 bytes that came is not the sender's: nothing of them is kept");
     assert!(names(&place.join("here")).is_empty());
-    let receiver = Server::new(&["receive", text(&place.join("taken"))], 1);
+    let receiver = Server::new(&["serve", "--uploads", text(&place.join("taken"))], 1);
     let sent = send(&Network::new(&receiver.addresses[0], swapped), &place, "5s");
     failed(&sent, "refused by the peer: the SHA-256 of the 200000 bytes that came is not the sender's");
     assert!(names(&place.join("taken")).is_empty());
 }
 
-/// Delivers nothing behind the hundredth datagram of either end.
+/// Delivers nothing after the hundredth datagram of either end.
 fn gone(number: u64, _: bool, datagram: Vec<u8>) -> Vec<Vec<u8>> {
     if number < 100 { vec![datagram] } else { Vec::new() }
 }
@@ -156,7 +156,7 @@ fn a_peer_that_vanishes_is_a_line_and_what_came_is_kept() {
     let part = std::fs::read(place.join("here/.f.part")).expect("a part");
     assert!(part.len() > 50_000 && part == noise(part.len()), "{} bytes", part.len());
     assert_eq!(names(&place.join("here")), [".f.part"]);
-    let receiver = Server::new(&["receive", text(&place.join("taken"))], 1);
+    let receiver = Server::new(&["serve", "--uploads", text(&place.join("taken"))], 1);
     failed(
         &send(&Network::new(&receiver.addresses[0], gone), &place, "500ms"),
         "the peer was silent for 0.5 s",
@@ -176,7 +176,7 @@ fn a_server_of_something_else_is_a_line() {
         let mut bytes = vec![0; 65_536];
         while !over.load(Ordering::Relaxed) {
             if let Ok((length, from)) = other.recv_from(&mut bytes) {
-                // A name server's refusal, what it was sent, and noise.
+                // A name server's refusal, an echo of the datagram, and noise.
                 for answer in [&b"\x12\x34\x81\x85\0\x01\0\0\0\0\0\0"[..], &bytes[..length], &noise(1_000)] {
                     let _ = other.send_to(answer, from);
                 }
@@ -191,7 +191,7 @@ fn a_server_of_something_else_is_a_line() {
     assert!(names(&place.join("here")).is_empty());
 }
 
-/// The command in a shell that first does something else.
+/// Returns the command in a shell that first runs `first`.
 fn after(first: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
     let words = format!("{first}; exec \"$@\"");
@@ -201,7 +201,7 @@ fn after(first: &str, arguments: &[&str]) -> Command {
 }
 
 #[test]
-fn a_disk_that_takes_no_more_is_a_line_and_what_it_took_is_kept() {
+fn a_file_size_limit_fails_in_one_line_and_keeps_the_part() {
     const LENGTH: usize = 1_000_000;
     let place = place("transfer-full", LENGTH);
     let server = Server::new(&["serve", text(&place.join("there"))], 1);
@@ -216,10 +216,10 @@ fn a_disk_that_takes_no_more_is_a_line_and_what_it_took_is_kept() {
     assert_eq!(status(&got), 0, "{}", stderr(&got));
     assert!(std::fs::read(place.join("here/f")).expect("a file") == noise(LENGTH));
 
-    let words = ["receive", text(&taken)];
+    let words = ["serve", "--uploads", text(&taken)];
     let receiver = Server::begin(after("trap '' XFSZ; ulimit -f 200", &words), 1);
     let (file, to) = (place.join("there/f"), receiver.addresses[0].clone());
-    failed(&run(&["send", text(&file), &to]), "refused by the peer: f: File too large");
+    failed(&run(&["put", text(&file), &to]), "refused by the peer: f: File too large");
     assert_eq!(names(&place.join("taken")), [".f.part"]);
 }
 

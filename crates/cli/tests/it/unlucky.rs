@@ -1,4 +1,4 @@
-//! Interrupts, disks and pipes that fail: what is finished is whole, and one line says the rest.
+//! Interrupts, disks and pipes that fail: finished outputs are complete, and one line reports the rest.
 #![cfg(target_os = "linux")]
 
 use std::process::{Child, Command, Output, Stdio};
@@ -36,7 +36,7 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.expect("kill runs").success());
 }
 
-/// One run of many seconds, which looks for an interrupt about once a second.
+/// One run of many seconds, which checks for an interrupt about once a second.
 const LONG: [&str; 10] =
     ["race", "--rate", "10gbit", "--rtt", "100ms", "--duration", "1h", "--jobs", "1", "--json"];
 
@@ -44,17 +44,17 @@ const LONG: [&str; 10] =
 fn a_second_interrupt_ends_at_once() {
     let child = begin(&LONG);
     std::thread::sleep(Duration::from_secs(1));
-    // Stopped, so that the second one cannot come too late; two of one kind would be taken for one.
+    // The process is stopped, so that the second signal cannot come too late. Two signals of the same kind would count as one.
     for name in ["STOP", "INT", "TERM", "CONT"] {
         signal(&child, name);
     }
     let output = child.wait_with_output().expect("it ends");
-    // The first one alone would have waited for the run to notice, and would have said what is missing.
+    // After the first signal alone, the command would have waited for the run to notice, and would have reported what is missing.
     assert_eq!((status(&output), stderr(&output)), (130, String::new()));
 }
 
 #[test]
-fn an_interrupt_before_the_first_row_is_over_writes_nothing_and_says_what_is_missing() {
+fn an_early_interrupt_writes_nothing_and_reports_missing_runs() {
     let place = folder("interrupted-early");
     let (report, parquet) = (place.join("r.html"), place.join("r.parquet"));
     let outputs = ["--schemes", "slow-start,paced", "--report", text(&report), "--parquet", text(&parquet)];
@@ -90,8 +90,46 @@ fn an_interrupted_race_leaves_whole_captures_only() {
     }
 }
 
-/// Runs a shell script, where it may mount file systems of its own, with the command as `$0` and a folder as `$1`.
-/// `None`, and a line that says so, where the system does not let it.
+#[test]
+fn interrupted_flows_and_trains_mark_their_rows_and_write_no_file() {
+    let place = folder("interrupted-flows");
+    let parquet = place.join("r.parquet");
+    let hosts = [
+        "race",
+        "--topology",
+        "dumbbell:hosts=2",
+        "--flows",
+        "4",
+        "--size",
+        "20kB",
+        "--schemes",
+        "slow-start",
+    ];
+    for what in [&hosts[..], &["probe"]] {
+        for form in [&["--json"][..], &["--csv"], &[]] {
+            let path =
+                ["--rate", "20mbit", "--rtt", "40ms", "--runs", "1000000", "--each-run", "--jobs", "1"];
+            let child = begin(&[what, &path, form, &["--parquet", text(&parquet)]].concat());
+            std::thread::sleep(Duration::from_millis(500));
+            signal(&child, "TERM");
+            let output = child.wait_with_output().expect("it ends");
+            let (rows, said) = (stdout(&output), stderr(&output));
+            assert_eq!(status(&output), 130, "{said}");
+            assert!(said.starts_with("error: interrupted; ") && said.contains(" of 1000000 "), "{said}");
+            assert!(said.ends_with("; not written: --parquet\n"), "{said}");
+            let marked = match form {
+                ["--json"] => rows.lines().all(|row| row.contains("\"interrupted\":\"")),
+                ["--csv"] => rows.lines().next().is_some_and(|head| head.ends_with(",interrupted")),
+                _ => rows.contains("\nInterrupted; ") || rows.starts_with("Interrupted; "),
+            };
+            assert!(marked, "{what:?} {form:?}: {}", &rows[..rows.len().min(400)]);
+            assert_eq!(names(&place), Vec::<String>::new());
+        }
+    }
+}
+
+/// Runs a shell script in a separate mount namespace, with the command as `$0` and a folder as `$1`. `None`, and a message, if the system
+/// does not allow it.
 fn with_mounts(test: &str, script: &str) -> Option<Output> {
     let may = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
     if !may.is_ok_and(|output| output.status.success()) {
@@ -104,7 +142,7 @@ fn with_mounts(test: &str, script: &str) -> Option<Output> {
 }
 
 #[test]
-fn a_disk_that_is_full_midway_is_exit_3_in_one_line_and_leaves_nothing() {
+fn a_full_disk_is_exit_3_in_one_line_without_files() {
     let script = "mount -t tmpfs -o size=64k none \"$1\" && cd \"$1\" && \
         \"$0\" race --rate 20mbit --rtt 40ms --size 500kB --schemes slow-start --json --report r.html; \
         code=$?; ls -A; exit $code";

@@ -1,4 +1,4 @@
-//! A command line that is wrong gets one clear line, exit 2, and nothing half-written.
+//! A wrong command line gets one clear line, exit 2, and no partial output.
 
 use firstflight::registry;
 
@@ -93,7 +93,7 @@ fn a_report_that_cannot_be_written_is_refused_before_anything_runs() {
 }
 
 #[test]
-fn a_parquet_file_or_folder_that_cannot_be_written_is_refused_before_anything_runs() {
+fn an_unwritable_parquet_file_or_folder_is_refused_before_the_run() {
     let place = folder("unwritable-others");
     let file = place.join("file");
     std::fs::write(&file, "kept").expect("a file");
@@ -162,7 +162,7 @@ fn help_version_completions_and_the_manual_are_printed() {
     }
 }
 
-/// What `firstflight schemes --json` says, asked for `names` of it.
+/// Returns the entries `names` of `firstflight schemes --json`.
 fn listed(names: &[&str]) -> Vec<serde_json::Value> {
     let json = stdout(&run(&[&["schemes", "--json"], names].concat()));
     json.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect()
@@ -215,7 +215,7 @@ fn schemes_shows_one_by_its_name_and_a_kind_by_its() {
 }
 
 #[test]
-fn topologies_and_routers_that_make_no_sense_are_refused_with_what_is_allowed() {
+fn invalid_topologies_and_routers_are_refused_with_allowed_values() {
     for (option, value, found, allowed) in [
         ("--topology", "parking-lot", "parking-lot", "`parking-lot:hops=3`"),
         ("--topology", "parking-lot:hops=3,cross=7", "7", "the one hop"),
@@ -252,7 +252,7 @@ fn help_manual_and_completions_name_every_option_of_a_scenario() {
 }
 
 #[test]
-fn what_the_command_alone_takes_is_said_to_be_so_in_a_scenario() {
+fn command_options_in_a_scenario_file_are_refused_with_the_option_name() {
     let place = folder("options-of-the-command").join("path.toml");
     let help = stdout(&run(&["run", "--help"]));
     let options = help.split_whitespace().filter_map(|word| word.strip_prefix("--"));

@@ -1,4 +1,4 @@
-//! `firstflight watch` as far as it needs no kernel: two collections compared, and what is refused.
+//! The parts of `firstflight watch` that need no kernel: the comparison of two collections, and refusals.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn rows(place: &Path, name: &str, overshoot: u64) -> String {
         })
         .collect();
     let path = place.join(name);
-    fs::write(&path, firstflight_report::parquet::to_bytes(&rows).expect("Parquet")).expect("a file");
+    fs::write(&path, firstflight_export::parquet::to_bytes(&rows).expect("Parquet")).expect("a file");
     text(&path).to_owned()
 }
 
@@ -51,12 +51,12 @@ fn two_collections_are_compared_with_intervals() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused_in_a_line() {
+fn watch_refuses_invalid_comparisons_and_options_in_one_line() {
     let place = folder("watch-refused");
     let rows = rows(&place, "rows.parquet", 3);
     let other = place.join("other.parquet");
     let record = json!({ "scheme": "paced" }).as_object().expect("an object").clone();
-    fs::write(&other, firstflight_report::parquet::to_bytes(&[record]).expect("Parquet")).expect("a file");
+    fs::write(&other, firstflight_export::parquet::to_bytes(&[record]).expect("Parquet")).expect("a file");
     let none = place.join("none.parquet");
     fs::write(place.join("text"), "no rows").expect("a file");
     for (words, wanted) in [
@@ -76,10 +76,34 @@ fn what_cannot_be_compared_is_refused_in_a_line() {
     }
 }
 
-/// With the feature the tests of the kernel run it.
+/// With the feature, the kernel tests run this command.
 #[test]
 #[cfg(not(feature = "kernel"))]
 fn without_the_feature_watch_says_how_to_build_it() {
     let line = refused(&["watch"]);
     assert!(line.contains("watch: this firstflight is built without it; `make kernel`, or"), "{line}");
+}
+
+#[test]
+fn a_damaged_collection_is_refused_in_one_line() {
+    let place = folder("watch-damaged");
+    let good = rows(&place, "good.parquet", 30);
+    let whole = fs::read(&good).expect("a file");
+    let bad = place.join("bad.parquet");
+    let mut refusals = 0;
+    for at in (0..whole.len()).step_by(whole.len() / 60) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1 << (at % 8);
+        fs::write(&bad, damaged).expect("a file");
+        let output = run(&["watch", "--compare", &good, text(&bad)]);
+        assert!([0, 2].contains(&status(&output)), "{at}: {} {}", status(&output), stderr(&output));
+        if status(&output) == 2 {
+            refusals += 1;
+            let said = stderr(&output);
+            let error = said.lines().next().expect("a line");
+            assert!(error.starts_with("error: --compare: ") && error.contains("bad.parquet: "), "{said}");
+            assert!(!said.contains("panicked"), "{said}");
+        }
+    }
+    assert!(refusals > 0, "no damage was seen");
 }

@@ -1,4 +1,4 @@
-//! What is printed for people fits the terminal, whose width `COLUMNS` says.
+//! Output for people fits the terminal, whose width `COLUMNS` sets.
 
 use crate::common::{firstflight, folder, refused, run, status, stderr, stdout, text};
 
@@ -17,7 +17,7 @@ const RACE: [&str; 11] = [
     "--seed=3",
 ];
 
-/// What the command prints on a terminal of this width.
+/// Returns the output of the command on a terminal of this width.
 fn printed(width: usize, arguments: &[&str]) -> String {
     let output =
         firstflight().args(arguments).env("COLUMNS", width.to_string()).output().expect("the command runs");
@@ -70,7 +70,7 @@ fn whatever_a_command_prints_fits_the_terminal_from_eighty_columns_on() {
         ];
         for command in commands {
             let text = printed(width, command);
-            // A file is named whole.
+            // The name of a file is printed in full.
             let text: String =
                 text.lines().filter(|line| !line.contains("widths/")).flat_map(|line| [line, "\n"]).collect();
             assert!(!text.is_empty() || command[0] == "sweep" || command[0] == "inspect", "{command:?}");
@@ -80,10 +80,10 @@ fn whatever_a_command_prints_fits_the_terminal_from_eighty_columns_on() {
 }
 
 #[test]
-fn of_a_race_the_cost_the_loss_and_the_exit_are_shown_first_and_the_rest_is_named() {
+fn a_narrow_table_keeps_cost_loss_and_exit_and_names_hidden_columns() {
     let text = printed(80, &RACE);
     let head = text.lines().find(|line| line.starts_with("scheme")).expect("a table");
-    for word in ["cost", "su-loss", "exit cause"] {
+    for word in ["cost", "su-loss", "harm", "exit cause"] {
         assert!(head.contains(word), "{text}");
     }
     assert!(text.contains("Not shown for want of width: ") && text.contains("--wide shows all"), "{text}");
@@ -94,13 +94,13 @@ fn of_a_race_the_cost_the_loss_and_the_exit_are_shown_first_and_the_rest_is_name
             "{text}"
         );
     }
-    // Where it is no terminal, all is there.
+    // If standard output is no terminal, everything is printed.
     let piped = stdout(&run(&RACE));
-    assert!(!piped.contains("Not shown") && piped.contains("lost p"), "{piped}");
+    assert!(!piped.contains("Not shown") && piped.contains("peak p"), "{piped}");
 }
 
 #[test]
-fn a_column_that_is_none_is_refused_before_anything_runs_and_no_record_has_columns() {
+fn unknown_columns_are_refused_before_the_run_and_records_accept_none() {
     let race = ["race", "--rate=10mbit", "--rtt=30ms"];
     let with = |more: &[&'static str]| refused(&[&race[..], more].concat());
     let line = with(&["--columns", "cost,suloss"]);
@@ -113,7 +113,7 @@ fn a_column_that_is_none_is_refused_before_anything_runs_and_no_record_has_colum
 }
 
 #[test]
-fn an_error_is_broken_between_words_and_points_at_its_place_on_a_narrow_terminal() {
+fn an_error_wraps_between_words_and_marks_its_place_on_narrow_terminals() {
     let rate = format!("{}mbit", "x".repeat(100));
     let output =
         firstflight().args(["race", "--rate", &rate]).env("COLUMNS", "80").output().expect("it runs");

@@ -1,4 +1,4 @@
-//! Words that people bring: read where they say one thing, or answered with the word to write.
+//! Words that users bring from other programs: accepted if they are unambiguous, otherwise answered with the word to write.
 
 use crate::common::{refused, run, status, stderr, stdout};
 
@@ -60,8 +60,8 @@ fn a_value_of_another_program_is_told_the_one_here() {
         ("--recovery", "tlp", "`tlp` is not known; write `rack`"),
         ("--avoidance", "newreno", "`newreno` is not known; write `reno`"),
         ("--schemes", "newreno", "unknown scheme `newreno`; write `slow-start:avoidance=reno`"),
-        ("--schemes", "bbr2", "unknown scheme `bbr2`; write `bbr`"),
-        ("--schemes", "bbrv3", "unknown scheme `bbrv3`; write `bbr`"),
+        ("--schemes", "bbr2", "unknown scheme `bbr2`; write `bbr:avoidance=bbr`"),
+        ("--schemes", "bbrv3", "unknown scheme `bbrv3`; write `bbr:avoidance=bbr`"),
         ("--schemes", "hystartpp", "unknown scheme `hystartpp`; write `hystart++`"),
         ("--schemes", "all,-vegsa", "unknown scheme `vegsa`; is `vegas` meant?"),
         ("--schemes", "vegas,-vegas", "nothing is left to race"),

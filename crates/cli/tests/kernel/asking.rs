@@ -1,4 +1,4 @@
-//! Quick-Start at two hosts of this machine's kernel, for nginx and curl as they are.
+//! Quick-Start at two hosts of this machine's kernel, for unmodified nginx and curl.
 
 use std::process::{Child, Command, Output, Stdio};
 
@@ -8,7 +8,7 @@ use crate::common::{folder, status, stderr, stdout};
 use crate::setting::{nginx, noise, number};
 use crate::{PROGRAM, can_run, comes, kernel, said};
 
-/// A download of 300 kB from nginx at host B, whose connection asks, over a path with these options.
+/// Runs a download of 300 kB from nginx at host B, whose connection requests a rate, over a path with these options.
 fn download(name: &str, options: &str) -> (Output, Value) {
     let folder = folder(name);
     std::fs::write(folder.join("page"), noise(300_000)).expect("a file");
@@ -23,18 +23,18 @@ fn download(name: &str, options: &str) -> (Output, Value) {
     (output, result)
 }
 
-/// The outcome of the one connection of a run.
+/// Returns the outcome of the only connection of a run.
 fn outcome(result: &Value) -> &str {
     let asked = result["quick_start"].as_array().expect("connections that asked");
     assert_eq!(asked.len(), 1, "{result}");
     asked[0]["outcome"].as_str().expect("a word")
 }
 
-/// 10.24 Mbit/s is the highest rate of RFC 4782 table 1 under the 95 % of 20 that the routers approve. In a round trip of 40.2 ms
-/// it carries 34 packets of 1500 bytes.
+/// 10.24 Mbit/s is the highest rate of RFC 4782 table 1 below the 95 % of 20 Mbit/s that the routers approve. In an RTT of 40.2 ms it
+/// carries 34 packets of 1500 bytes.
 #[test]
-fn programs_that_know_nothing_of_it_start_at_the_rate_that_all_routers_approve() {
-    let name = "asking::programs_that_know_nothing_of_it_start_at_the_rate_that_all_routers_approve";
+fn unaware_programs_start_at_the_rate_approved_by_all_routers() {
+    let name = "asking::unaware_programs_start_at_the_rate_approved_by_all_routers";
     if !can_run(name, &["nginx", "curl"]) {
         return;
     }
@@ -70,8 +70,9 @@ fn ipv6_asks_in_a_hop_by_hop_header() {
 }
 
 #[test]
-fn what_is_not_approved_is_a_start_without_it_and_says_why() {
-    if !can_run("asking::what_is_not_approved_is_a_start_without_it_and_says_why", &["nginx", "curl"]) {
+fn an_unapproved_request_falls_back_to_normal_start_with_a_reason() {
+    if !can_run("asking::an_unapproved_request_falls_back_to_normal_start_with_a_reason", &["nginx", "curl"])
+    {
         return;
     }
     for (options, wanted) in [
@@ -79,7 +80,7 @@ fn what_is_not_approved_is_a_start_without_it_and_says_why() {
         ("--qs-hops 1", "passed-by"),
         ("--qs-router threshold=0.4%", "denied"),
         ("--qs-router reduction=no", "denied"),
-        // The first packet from B is dropped: the second SYN-ACK asks no more.
+        // The first packet from B is dropped: the second SYN-ACK has no request.
         ("--loss 40% --seed 3", "lost"),
         // 1.28 Mbit/s are 4 packets a round trip.
         ("--qs-router threshold=10%", "small"),
@@ -116,7 +117,7 @@ fn a_host_without_it_answers_nothing() {
     assert!(line.contains("> 10.0.0.2:5201: no answer"), "{out}");
 }
 
-/// Runs a script in a shell with a network namespace of its own. Two more processes, A and B, have one each. All of them end with the shell.
+/// Runs a script in a shell in a new network namespace. Two more processes, A and B, have a namespace each. All of them end with the shell.
 fn in_three_namespaces(script: &str) -> Output {
     let others = "setpriv --pdeathsig KILL unshare --net setpriv --pdeathsig KILL sleep 60 & A=$!
         setpriv --pdeathsig KILL unshare --net setpriv --pdeathsig KILL sleep 60 & B=$!
@@ -129,8 +130,8 @@ fn in_three_namespaces(script: &str) -> Output {
     output.expect("the commands run")
 }
 
-/// Three namespaces in a row: A, this shell's as the router, and B, whose server asks in its SYN-ACK. The SYN of A passes the other
-/// interface of the router, at which nothing answers.
+/// A chain of three namespaces: A, this shell's as the router, and B, whose server sends a request in its SYN-ACK. The SYN of A passes the
+/// other interface of the router, at which nothing answers.
 #[test]
 fn a_router_approves_what_its_link_has_left() {
     if !can_run("asking::a_router_approves_what_its_link_has_left", &["nginx", "curl", "ip", "nsenter"]) {
@@ -162,16 +163,16 @@ fn a_router_approves_what_its_link_has_left() {
     let output = in_three_namespaces(&script);
     let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap_or_default();
     let (a, b, router) = (read("a"), read("b"), read("router"));
-    let told = format!("{a}{b}{router}{}{}", read("router.err"), stderr(&output));
-    assert!(a.contains("> 10.78.2.1:8080: a router on the way does not take part"), "{told}");
-    assert!(b.contains("10.78.2.1:8080 > 10.78.1.1:") && b.contains(": 10.2 Mbit/s approved"), "{told}");
+    let output_of = format!("{a}{b}{router}{}{}", read("router.err"), stderr(&output));
+    assert!(a.contains("> 10.78.2.1:8080: a router on the way does not take part"), "{output_of}");
+    assert!(b.contains("10.78.2.1:8080 > 10.78.1.1:") && b.contains(": 10.2 Mbit/s approved"), "{output_of}");
     let counts: Value = serde_json::from_str(&router).expect("counts");
-    assert_eq!((&counts["asked"], &counts["reduced"]), (&1.into(), &1.into()), "{told}");
-    assert!(number(&counts, "/packets") > 3, "{told}");
+    assert_eq!((&counts["asked"], &counts["reduced"]), (&1.into(), &1.into()), "{output_of}");
+    assert!(number(&counts, "/packets") > 3, "{output_of}");
 }
 
-/// A middlebox between two interfaces. Its first argument says what becomes of options of IPv4 headers: `strip` makes them no-operations, and
-/// `drop` drops the packet.
+/// A middlebox between two interfaces. Its first argument sets the treatment of options of IPv4 headers: `strip` makes them no-operations,
+/// and `drop` drops the packet.
 const MIDDLEBOX: &str = r#"
 import select, socket, struct, sys
 how, *names = sys.argv[1:]
@@ -209,10 +210,11 @@ while True:
         if frame: ends[1 - ends.index(end)].send(frame)
 "#;
 
-/// Two namespaces, and between them this shell's with the middlebox. Both hosts ask, A in its SYN and B, which has the data, in its SYN-ACK.
+/// Two namespaces, and between them this shell's with the middlebox. Both hosts send requests, A in its SYN and B, which has the data, in
+/// its SYN-ACK.
 #[test]
-fn a_middlebox_that_strips_or_drops_the_option_costs_the_request_and_is_told() {
-    let name = "asking::a_middlebox_that_strips_or_drops_the_option_costs_the_request_and_is_told";
+fn middlebox_interference_with_the_option_voids_the_request_and_is_reported() {
+    let name = "asking::middlebox_interference_with_the_option_voids_the_request_and_is_reported";
     if !can_run(name, &["python3", "ip", "nsenter"]) {
         return;
     }
@@ -224,7 +226,7 @@ while d:=s.recv(65536): n+=len(d)
 print(n)";
     for (how, told_by_a, told_by_b) in [
         ("strip", ["no answer"; 2], "no answer"),
-        // A's second SYN went without the request: the middlebox does not say which of the two words it is.
+        // A's second SYN was sent without the request: the middlebox does not reveal which of the two causes applies.
         ("drop", ["no answer", "the SYN with the request was lost"], "the SYN with the request was lost"),
     ] {
         let folder = folder(&format!("quick-start-{how}"));
@@ -251,17 +253,18 @@ print(n)";
         let output = in_three_namespaces(&script);
         let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap_or_default();
         let (a, b) = (read("a"), read("b"));
-        let told = format!("{how}: {a}{b}{}", stderr(&output));
-        assert_eq!(read("client").trim(), "20000", "{told}");
+        let output_of = format!("{how}: {a}{b}{}", stderr(&output));
+        assert_eq!(read("client").trim(), "20000", "{output_of}");
         let from_a = a.lines().find(|line| line.contains("> 10.78.1.2:8081: "));
-        assert!(from_a.is_some_and(|line| told_by_a.iter().any(|word| line.contains(word))), "{told}");
+        assert!(from_a.is_some_and(|line| told_by_a.iter().any(|word| line.contains(word))), "{output_of}");
         let from_b = b.lines().find(|line| line.contains("10.78.1.2:8081 > 10.78.1.1:"));
-        assert!(from_b.is_some_and(|line| line.contains(told_by_b)), "{told}");
+        assert!(from_b.is_some_and(|line| line.contains(told_by_b)), "{output_of}");
     }
 }
 
-/// The client sends 10 kB, at whose end the window is mostly unused, and after a pause as much as the window holds. 34 packets at 10.24 Mbit/s
-/// never wait before a link of 12 Mbit/s; at twice that, 14 of them would, and the queue has room for 8. The first ten packets are not paced.
+/// The client sends 10 kB, at whose end the window is mostly unused, and after a pause as much as the window allows. 34 packets at 10.24
+/// Mbit/s never wait before a link of 12 Mbit/s; at twice that, 14 of them would, and the queue has room for 8. The first ten packets are
+/// not paced.
 #[test]
 fn a_window_that_was_not_used_is_sent_at_the_approved_rate() {
     let name = "asking::a_window_that_was_not_used_is_sent_at_the_approved_rate";
@@ -283,7 +286,7 @@ while s.recv(65536): pass";
     assert_eq!(number(&result, "/forward/dropped/queue"), 0, "{result}");
 }
 
-/// Two would put two requests into a SYN.
+/// Two instances would put two requests into a SYN.
 #[test]
 fn a_second_quick_start_in_a_namespace_is_refused() {
     if !can_run("asking::a_second_quick_start_in_a_namespace_is_refused", &["unshare"]) {
@@ -291,7 +294,7 @@ fn a_second_quick_start_in_a_namespace_is_refused() {
     }
     let script = format!(
         "setpriv --pdeathsig KILL {PROGRAM} kernel load quick-start --interface lo >$0 & P=$!
-        until grep -q attached $0; do sleep 0.1; kill -0 $P || exit 9; done
+        until grep -qs attached $0; do sleep 0.1; kill -0 $P || exit 9; done
         {PROGRAM} kernel load quick-start --interface lo; S=$?; kill -TERM $P; wait $P; exit $S"
     );
     let out = folder("quick-start-second").join("out");
@@ -307,8 +310,8 @@ fn a_second_quick_start_in_a_namespace_is_refused() {
 }
 
 #[test]
-fn what_quick_start_cannot_be_asked_for_is_one_line() {
-    if !can_run("asking::what_quick_start_cannot_be_asked_for_is_one_line", &[]) {
+fn invalid_quick_start_arguments_are_refused_with_a_reason() {
+    if !can_run("asking::invalid_quick_start_arguments_are_refused_with_a_reason", &[]) {
         return;
     }
     for (words, wanted) in [
@@ -343,7 +346,7 @@ fn what_quick_start_cannot_be_asked_for_is_one_line() {
     }
 }
 
-/// The numbers of the kernel's links that a process holds: programs at interfaces, and one that hears of sockets.
+/// Returns the numbers of the kernel's links that a process holds: programs at interfaces, and one that observes sockets.
 fn links(process: u32) -> Vec<String> {
     let entries = std::fs::read_dir(format!("/proc/{process}/fdinfo")).into_iter().flatten().flatten();
     let texts = entries.filter_map(|entry| std::fs::read_to_string(entry.path()).ok());

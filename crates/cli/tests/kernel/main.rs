@@ -1,11 +1,13 @@
-//! `firstflight kernel` in this machine's kernel. Every test needs root and a kernel that takes the schemes; one that cannot run says
-//! so. Schemes are loaded under names of the tests' own, by processes that the kernel kills with the test (`setpriv --pdeathsig`), and
-//! pinned only in a mount namespace that ends with its process: nothing is left, also when the tests are killed.
+//! `firstflight kernel` in this machine's kernel. Every test needs root and a kernel that accepts the schemes; a test that cannot run says
+//! so. Schemes are loaded under names that only the tests use, by processes that the kernel kills with the test (`setpriv --pdeathsig`),
+//! and pinned only in a mount namespace that ends with its process: nothing is left, even if the tests are killed.
 
 mod asking;
 #[path = "../it/common/command.rs"]
 mod common;
 mod figures;
+#[path = "../it/common/inject.rs"]
+mod inject;
 #[path = "../emulate/machine.rs"]
 mod machine;
 #[path = "../emulate/setting.rs"]
@@ -25,7 +27,7 @@ use common::{firstflight, folder, status, stderr, stdout, text};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_firstflight");
 
-/// Whether the test can run; if not, says why.
+/// Checks whether the test can run; if not, prints why.
 fn can_run(test: &str, programs: &[&str]) -> bool {
     if !machine::can_run(test, &[programs, &["setpriv", "unshare"]].concat()) {
         return false;
@@ -56,7 +58,7 @@ fn said(words: &[&str]) -> Output {
     kernel(words).output().expect("setpriv runs")
 }
 
-/// A shell with `F` as the program, in a mount namespace with a BPF file system of its own.
+/// Runs a script with `F` as the program, in a mount namespace with a separate BPF file system.
 fn shell(script: &str) -> Output {
     let whole = format!("mount -t bpf bpf /sys/fs/bpf && F={PROGRAM} && {script}");
     let words = ["--mount", "--kill-child", "--fork", "sh", "-c", &whole];
@@ -67,7 +69,7 @@ fn shell(script: &str) -> Output {
         .expect("unshare runs")
 }
 
-/// A scheme that a process keeps; or what was said in its place.
+/// Loads a scheme, which a process keeps; or returns the error message.
 fn loaded(words: &[&str]) -> Result<Child, String> {
     let mut child =
         kernel(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("setpriv runs");
@@ -95,8 +97,8 @@ fn comes(what: &str, holds: impl Fn() -> bool) {
 }
 
 #[test]
-fn every_object_loads_or_is_refused_in_one_line_with_its_name_and_dies_with_its_loader() {
-    if !can_run("every_object_loads_or_is_refused_in_one_line_with_its_name_and_dies_with_its_loader", &[]) {
+fn each_object_loads_or_is_refused_and_is_unloaded_with_its_loader() {
+    if !can_run("each_object_loads_or_is_refused_and_is_unloaded_with_its_loader", &[]) {
         return;
     }
     let mut count = 0;
@@ -164,7 +166,7 @@ fn a_pinned_scheme_outlives_its_loader_until_it_is_unloaded() {
         "error: the kernel has a congestion control `ff_test_pin` already; another name can be given\n"
     );
     assert!(!is_registered("ff_test_pin"));
-    // What is pinned where nobody can reach it any more is gone.
+    // A pin in a file system that has ended is gone.
     assert_eq!(status(&shell("$F kernel load slow-start --name ff_test_pin --pin")), 0);
     comes("the file system of the pin ended", || !is_registered("ff_test_pin"));
 }
@@ -188,8 +190,8 @@ fn unload_ends_the_process_that_keeps_a_scheme() {
 }
 
 #[test]
-fn what_the_machine_lacks_is_one_line() {
-    if !can_run("what_the_machine_lacks_is_one_line", &[]) {
+fn missing_kernel_capabilities_are_reported_in_one_line() {
+    if !can_run("missing_kernel_capabilities_are_reported_in_one_line", &[]) {
         return;
     }
     let with = |capabilities: &str, words: &[&str]| {
@@ -198,10 +200,10 @@ fn what_the_machine_lacks_is_one_line() {
         command.output().expect("setpriv runs")
     };
     let powerless = with("--bounding-set=-all", &["load", "hystart", "--name", "ff_test_no"]);
-    // These suffice to load, and the kernel shows what others loaded to nobody with them: an empty list would be a lie.
+    // These capabilities suffice to load. With them, the kernel does not show schemes that others loaded, so an empty list would be wrong.
     let unseeing = "--bounding-set=-all,+bpf,+perfmon,+net_admin";
     let (list, unload) = (with(unseeing, &["list"]), with(unseeing, &["unload", "ff_test_no"]));
-    // Root of another user namespace has every capability, and none over the machine.
+    // Root of another user namespace has every capability there, and none over the machine.
     let elsewhere = |words: &[&str]| {
         let mut command = Command::new("unshare");
         command.args(["--map-root-user", PROGRAM, "kernel"]).args(words).output().expect("unshare runs")
@@ -222,8 +224,8 @@ fn what_the_machine_lacks_is_one_line() {
 }
 
 #[test]
-fn what_cannot_be_loaded_is_refused_by_name_before_the_kernel_is_asked() {
-    if !can_run("what_cannot_be_loaded_is_refused_by_name_before_the_kernel_is_asked", &[]) {
+fn unloadable_schemes_are_refused_by_name_before_loading() {
+    if !can_run("unloadable_schemes_are_refused_by_name_before_loading", &[]) {
         return;
     }
     for (words, wanted) in [
@@ -252,7 +254,7 @@ fn what_cannot_be_loaded_is_refused_by_name_before_the_kernel_is_asked() {
     assert!(available().expect("a list").iter().all(|name| !name.starts_with("ff_test")));
 }
 
-/// A transfer by iperf3 of as much as `size`, and the congestion control that it began with.
+/// Returns the command of a transfer of `size` by iperf3, which prints the congestion control that it began with.
 fn client(size: &str, more: &str) -> String {
     format!("exec iperf3 -c {{B}} -n {size} -J {more} | grep -o '\"sender_tcp_congestion\":.*'")
 }
@@ -278,7 +280,7 @@ fn every_scheme_that_loads_carries_two_megabytes_and_is_gone_after() {
         assert_eq!(result["congestion_control"], "ff_test_run");
         assert_eq!(result["a"]["exit_code"], 0, "{scheme}: {err}");
         let bytes = result["forward"]["bytes_out"].as_u64().expect("a count");
-        // iperf3 ends when it has written all, and the last of it may be on the path then.
+        // iperf3 ends when it has written all data, and the last of it may still be on the path.
         assert!(bytes > 2_000_000, "{scheme}: {bytes}");
         assert!(!is_registered("ff_test_run"), "{scheme}");
         println!("{scheme}: {} packets dropped", result["forward"]["dropped"]["queue"]);
@@ -299,14 +301,14 @@ fn a_programs_own_limit_on_its_rate_holds_in_start_up() {
     let output = said(&[&run[..], &path, &ends].concat());
     let result: Value = serde_json::from_str(&stdout(&output)).expect("a result");
     let busiest = result["forward"]["busiest_second_bps"].as_f64().expect("a rate");
-    // The kernel paces bytes of data, and the path counts those of the headers too.
+    // The kernel paces bytes of data, and the path also counts the bytes of headers.
     assert!((15e6..22e6).contains(&busiest), "{busiest}");
 }
 
-/// A server that listens at `::` has sockets of IPv6 for its clients of IPv4. Their packets have IPv4 headers.
+/// A server that listens at `::` has IPv6 sockets for its IPv4 clients. Their packets have IPv4 headers.
 #[test]
-fn a_server_of_both_families_tells_schemes_how_long_packets_of_ipv4_are() {
-    let name = "a_server_of_both_families_tells_schemes_how_long_packets_of_ipv4_are";
+fn a_dual_stack_server_reports_ipv4_packet_length_to_schemes() {
+    let name = "a_dual_stack_server_reports_ipv4_packet_length_to_schemes";
     if !can_run(name, &["iperf3"]) {
         return;
     }
@@ -319,8 +321,8 @@ fn a_server_of_both_families_tells_schemes_how_long_packets_of_ipv4_are() {
         .into_iter()
         .filter_map(|number| std::fs::read_to_string(traces.join(format!("{number}.jsonl"))).ok())
         .filter_map(|trace| {
-            let told = trace.lines().find(|line| line.contains("\"event\":\"told\""))?.to_owned();
-            serde_json::from_str::<Value>(&told).ok()?["path"]["wire"].as_u64()
+            let output_of = trace.lines().find(|line| line.contains("\"event\":\"told\""))?.to_owned();
+            serde_json::from_str::<Value>(&output_of).ok()?["path"]["wire"].as_u64()
         })
         .collect();
     assert!(
@@ -356,7 +358,7 @@ fn a_run_writes_traces_that_the_native_schemes_decide_the_same_on() {
             [&words[..], &["--", "iperf3", "-c", "{B}", "-n", "1M", "--", "iperf3", "-s", "-1"]].concat();
         let output = said(&words);
         let err = stderr(&output);
-        // A run that the machine was late in is no measure of the path; its decisions are decisions all the same.
+        // A run for which the machine was late does not measure the path; its decisions are still valid.
         assert!(traces.join("2.jsonl").exists(), "{scheme}: {err}");
         for connection in ["1.jsonl", "2.jsonl"] {
             let file = traces.join(connection);
@@ -369,7 +371,7 @@ fn a_run_writes_traces_that_the_native_schemes_decide_the_same_on() {
             assert_eq!(status(&replayed), 0, "{scheme}: {}", stderr(&replayed));
         }
         assert!(!is_registered("ff_test_trace"), "{scheme}");
-        // What is there already stays as it is.
+        // Existing files are unchanged.
         let again = said(&words);
         assert_eq!(status(&again), 2);
         assert!(stderr(&again).contains("the folder is not empty"), "{}", stderr(&again));
@@ -377,8 +379,8 @@ fn a_run_writes_traces_that_the_native_schemes_decide_the_same_on() {
 }
 
 #[test]
-fn a_scheme_in_the_kernel_stands_beside_its_simulator_and_is_gone_after() {
-    if !can_run("a_scheme_in_the_kernel_stands_beside_its_simulator_and_is_gone_after", &[]) {
+fn a_kernel_scheme_agrees_with_its_simulator_and_is_unloaded_afterwards() {
+    if !can_run("a_kernel_scheme_agrees_with_its_simulator_and_is_unloaded_afterwards", &[]) {
         return;
     }
     let schemes = "slow-start,hystart-linux:avoidance=cubic,slow-start:recovery=newreno,as=own";
@@ -388,17 +390,17 @@ fn a_scheme_in_the_kernel_stands_beside_its_simulator_and_is_gone_after() {
         &path,
     ];
     let output = Command::new("setpriv").args(words.concat()).output().expect("setpriv runs");
-    let (told, said) = (stdout(&output), stderr(&output));
+    let (output_of, said) = (stdout(&output), stderr(&output));
     assert!(!said.contains("slow-start is not in"), "{said}");
     assert!(
         said.contains("hystart-linux is not in kernel-bpf: the kernel does not go on with avoidance=cubic"),
         "{said}"
     );
     assert!(said.contains("own is not in kernel-bpf: recovery is the kernel's own"), "{said}");
-    let rows: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let rows: Vec<Value> = output_of.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let row = |habitat: &str| {
         let is_it = |row: &&Value| row["scheme"] == "slow-start" && row["habitat"] == habitat;
-        rows.iter().find(is_it).unwrap_or_else(|| panic!("{habitat}: {told}")).clone()
+        rows.iter().find(is_it).unwrap_or_else(|| panic!("{habitat}: {output_of}")).clone()
     };
     let (simulated, loaded) = (row("sim-linux"), row("kernel-bpf"));
     assert_eq!(loaded["avoidance"], "reno");
@@ -408,7 +410,7 @@ fn a_scheme_in_the_kernel_stands_beside_its_simulator_and_is_gone_after() {
         return;
     }
     let lost = |row: &Value| row["packets_lost"].as_f64().expect("a count");
-    assert!((lost(&loaded) - lost(&simulated)).abs() <= 0.1 * lost(&simulated), "{told}");
+    assert!((lost(&loaded) - lost(&simulated)).abs() <= 0.1 * lost(&simulated), "{output_of}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `firstflight watch`: what it tells of connections of this machine, beside captures and the kernel's own words.
+//! `firstflight watch`: its reports about connections of this machine, compared with captures and the kernel's own numbers.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -8,6 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 
 use crate::common::{firstflight, folder, status, stderr, stdout, text};
+use crate::inject::{DISTURBANCES, disturbed, is_large, library};
 use crate::{PROGRAM, can_run};
 
 /// A watch that writes its lines to a file; killed with the test.
@@ -36,7 +37,7 @@ impl Watch {
         Self { child, said, lines }
     }
 
-    /// The start-ups that it told, and what it said in the end.
+    /// Returns the start-ups that the watch reported, and its final message.
     fn end(mut self) -> (Vec<Value>, String) {
         let process = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &process]).status().expect("kill runs").success());
@@ -55,7 +56,7 @@ fn emulate(path: &[&str], ends: &[&str]) -> Value {
     let output = output.expect("it runs");
     let result: Value =
         serde_json::from_str(&stdout(&output)).unwrap_or_else(|_| panic!("{}", stderr(&output)));
-    // A busy machine makes the path late, and both sides see the same of it.
+    // On a busy machine the path is late, and both sides see the same delays.
     assert!(status(&output) == 0 || result["void"] == true, "{}", stderr(&output));
     result
 }
@@ -64,7 +65,7 @@ fn number(of: &Value, name: &str) -> Option<f64> {
     of[name].as_f64()
 }
 
-/// What `inspect` tells of the senders of a capture, by their ends.
+/// Returns the results of `inspect` for the senders of a capture, by their endpoints.
 fn captured(log: &Path) -> BTreeMap<String, Value> {
     let output = firstflight().args(["inspect", text(log), "--json"]).output().expect("it runs");
     assert_eq!(status(&output), 0, "{}", stderr(&output));
@@ -78,7 +79,7 @@ fn ends_of(one: &Value) -> String {
     one["from"].to_string() + &one["to"].to_string()
 }
 
-/// Three paths and three congestion controls, of which each has ten connections at once beside iperf3's own.
+/// Three paths and three congestion controls, each with ten connections at once in addition to iperf3's own.
 #[test]
 fn watch_names_the_exits_that_inspect_finds_in_a_capture() {
     let name = "watching::watch_names_the_exits_that_inspect_finds_in_a_capture";
@@ -97,11 +98,11 @@ fn watch_names_the_exits_that_inspect_finds_in_a_capture() {
         let watch = Watch::begin(&place, &[]);
         let client = ["iperf3", "-c", "{B}", "-P", "10", "-n", "4M", "-C", law, "--", "iperf3", "-s", "-1"];
         emulate(&[&path[..], &["--log", text(&log)]].concat(), &client);
-        let (told, said) = watch.end();
+        let (output_of, said) = watch.end();
         assert!(!said.contains("no room"), "{said}");
         let captured = captured(&log);
         // Other connections of the machine are watched too.
-        for one in &told {
+        for one in &output_of {
             let Some(other) = captured.get(&ends_of(one)) else {
                 continue;
             };
@@ -132,7 +133,7 @@ fn watch_names_the_exits_that_inspect_finds_in_a_capture() {
     assert!(same * 20 >= all * 19 && near * 20 >= all * 19, "{same} and {near} of {all}: {differences:#?}");
 }
 
-/// While a connection is open and silent, `ss -ti` has its last window. The server sends, and waits for its client to leave.
+/// While a connection is open and silent, `ss -ti` shows its last window. The server sends, and waits for its client to close.
 const SENDER: &str = "import socket
 server = socket.create_server(('0.0.0.0', 8080))
 while True:
@@ -161,7 +162,7 @@ fn ss_says_the_windows_and_thresholds_that_watch_tells() {
     let place = folder("watch-and-ss");
     let said = place.join("ss");
     let watch = Watch::begin(&place, &["--port", "8080"]);
-    // The server keeps the sockets that its clients left half closed, and `ss` is asked before.
+    // The server keeps the sockets that its clients left half closed; `ss` runs before that.
     let server = format!(
         "ip route change 10.0.0.1/32 dev path0 congctl reno; exec 3>{}; (while sleep 0.05; do ss -tinHO state established 'sport = :8080' >&3; done) & \
          exec python3 -c \"{SENDER}\"",
@@ -170,10 +171,10 @@ fn ss_says_the_windows_and_thresholds_that_watch_tells() {
     let client = ["sh", "-c", "sleep 0.5; exec python3 -c \"$1\" $2", "sh", RECEIVER, "{B}"];
     let ends = [&client[..], &["--", "sh", "-c", &server]].concat();
     emulate(&["--rate", "20mbit", "--rtt", "40ms", "--queue", "60p", "--sender", "b"], &ends);
-    let (told, _) = watch.end();
+    let (output_of, _) = watch.end();
     let said = std::fs::read_to_string(said).expect("what ss said");
     let mut compared = 0;
-    for one in &told {
+    for one in &output_of {
         let remote = one["to"].as_str().expect("an address");
         let lines: Vec<&str> = said.lines().filter(|line| line.contains(remote)).collect();
         let value = |line: &str, word: &str| {
@@ -181,7 +182,7 @@ fn ss_says_the_windows_and_thresholds_that_watch_tells() {
             found.and_then(|found| found.parse::<f64>().ok())
         };
         let Some(last) = lines.last() else { continue };
-        // The threshold that was first set is also that which was told, and the last numbers are the last ones.
+        // The first threshold of `ss` equals the reported one, and the last numbers equal the last ones.
         let first = lines.iter().find_map(|line| value(line, "ssthresh"));
         assert_eq!(first, number(one, "kernel_exit_ssthresh_segments"), "{one}");
         assert_eq!(value(last, "ssthresh"), number(one, "ssthresh_segments"), "{last}\n{one}");
@@ -191,10 +192,10 @@ fn ss_says_the_windows_and_thresholds_that_watch_tells() {
         assert_eq!(one["kernel_exit_state"], "recovery", "{one}");
         compared += 1;
     }
-    assert!(compared >= 3, "{compared} of {}: {said}", told.len());
+    assert!(compared >= 3, "{compared} of {}: {said}", output_of.len());
 }
 
-/// Words of a hundred bytes that are answered one by one: behind a lost one nothing leaves but the word itself, again and again.
+/// Words of a hundred bytes that are answered one by one: after a lost word, only its own retransmissions are sent.
 const ASKER: &str = "import socket, sys, time
 one = socket.create_connection((sys.argv[1], 8080))
 for _ in range(60):
@@ -216,14 +217,14 @@ fn watch_tells_every_segment_that_is_sent_again() {
     if !can_run(name, &["python3"]) {
         return;
     }
-    // In one run of thirty a segment was not told, and nobody knows why (docs/watch.md). Two such runs in a row are a fault.
+    // In one run of thirty a segment was not reported, for an unknown reason (docs/guide/watch.md). Two consecutive failures are a fault.
     if let Some(untold) = untold_of_sent_again() {
         println!("{name}: tried again, since these differ:\n{untold}");
         assert_eq!(untold_of_sent_again(), None);
     }
 }
 
-/// The first connection of which `watch` and a capture differ in how many segments were sent again, as both have it.
+/// Returns the first connection for which `watch` and a capture differ in the number of retransmitted segments, as both report it.
 fn untold_of_sent_again() -> Option<String> {
     let place = folder("watch-again");
     let log = place.join("log.pcapng");
@@ -231,14 +232,14 @@ fn untold_of_sent_again() -> Option<String> {
     let ends = ["python3", "-c", ASKER, "{B}", "--", "python3", "-c", ANSWERER];
     let path = ["--rate", "10mbit", "--rtt", "20ms", "--loss", "25%", "--seed", "3", "--log", text(&log)];
     emulate(&path, &ends);
-    let (told, said) = watch.end();
+    let (output_of, said) = watch.end();
     assert!(!said.contains("no room"), "{said}");
     let captured = captured(&log);
-    let both: Vec<_> = told.iter().filter_map(|one| Some((one, captured.get(&ends_of(one))?))).collect();
-    assert_eq!(both.len(), 2, "the asker's socket and the answerer's: {told:#?}");
+    let both: Vec<_> = output_of.iter().filter_map(|one| Some((one, captured.get(&ends_of(one))?))).collect();
+    assert_eq!(both.len(), 2, "the asker's socket and the answerer's: {output_of:#?}");
     let again = |of: &Value| of["retransmitted_segments"].as_u64().expect("known");
     for (one, _) in &both {
-        // The kernel counts SYNs and FINs besides.
+        // The kernel counts SYNs and FINs in addition.
         let kernels = one["kernel_retransmitted_segments"].as_u64().expect("it is closed");
         assert!(again(one) >= 8 && kernels >= again(one), "{one}");
     }
@@ -256,16 +257,16 @@ fn facts_that_find_no_room_are_counted_and_said() {
     let watch = Watch::begin(&place, &["--ring", "4096B"]);
     let ends = ["iperf3", "-c", "{B}", "-P", "4", "-n", "4M", "--", "iperf3", "-s", "-1"];
     emulate(&["--rate", "100mbit", "--rtt", "10ms"], &ends);
-    let (told, said) = watch.end();
+    let (output_of, said) = watch.end();
     assert!(said.contains(" facts found no room in the ring (--ring makes it larger)"), "{said}");
-    // Whoever lost some says so.
-    let doubtful = told.iter().filter(|one| number(one, "facts_lost") > Some(0.0)).count();
+    // Start-ups with lost events are reported as doubtful.
+    let doubtful = output_of.iter().filter(|one| number(one, "facts_lost") > Some(0.0)).count();
     assert!(said.contains(&format!("so that {doubtful} start-ups are doubtful")), "{doubtful}: {said}");
 }
 
 #[test]
-fn a_watch_of_a_port_leaves_the_others_out_and_writes_its_files_whole() {
-    let name = "watching::a_watch_of_a_port_leaves_the_others_out_and_writes_its_files_whole";
+fn a_watch_of_one_port_ignores_others_and_writes_complete_files() {
+    let name = "watching::a_watch_of_one_port_ignores_others_and_writes_complete_files";
     if !can_run(name, &["iperf3"]) {
         return;
     }
@@ -275,12 +276,12 @@ fn a_watch_of_a_port_leaves_the_others_out_and_writes_its_files_whole() {
     let watch = Watch::begin(&place, &[&["--port", "5201"], &files[..]].concat());
     let ends = ["iperf3", "-c", "{B}", "-n", "1M", "-R", "--", "iperf3", "-s", "-1"];
     emulate(&["--rate", "50mbit", "--rtt", "10ms"], &ends);
-    let (told, said) = watch.end();
-    // The server's two sockets: iperf3's words, and the data.
-    assert_eq!(told.len(), 2, "{said}{told:#?}");
+    let (output_of, said) = watch.end();
+    // The server's two sockets: iperf3's control connection, and the data.
+    assert_eq!(output_of.len(), 2, "{said}{output_of:#?}");
     assert!(
-        told.iter().all(|one| one["from"] == "10.0.0.2:5201" && one["prefix"] == "10.0.0.0/24"),
-        "{told:#?}"
+        output_of.iter().all(|one| one["from"] == "10.0.0.2:5201" && one["prefix"] == "10.0.0.0/24"),
+        "{output_of:#?}"
     );
     let text_of_metrics = std::fs::read_to_string(&metrics).expect("the metrics");
     assert!(text_of_metrics.ends_with("# EOF\n"), "{text_of_metrics}");
@@ -293,7 +294,7 @@ fn a_watch_of_a_port_leaves_the_others_out_and_writes_its_files_whole() {
         "{lines}{}",
         stderr(&output)
     );
-    // Nothing beside the files that were asked for.
+    // The folder has only the requested files.
     let left = std::fs::read_dir(&place).expect("the folder").count();
     assert_eq!(left, 3, "the lines, the rows, the metrics");
 }
@@ -305,7 +306,7 @@ fn the_page_on_deployment_walks_from_capture_to_verdict() {
     if !can_run(name, &["python3", "curl", "ip"]) {
         return;
     }
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/deploy.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/deploy.md");
     let page = std::fs::read_to_string(page).expect("the page");
     let blocks: Vec<&str> =
         page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().expect("it ends")).collect();
@@ -313,7 +314,7 @@ fn the_page_on_deployment_walks_from_capture_to_verdict() {
     let folder_of_program = Path::new(PROGRAM).parent().expect("a folder");
     let path =
         format!("{}:{}:/usr/sbin:/sbin", text(folder_of_program), std::env::var("PATH").unwrap_or_default());
-    // Whatever the commands leave running ends with their shell, which is the first process of a namespace.
+    // Processes that the commands leave running end with their shell, which is the first process of a namespace.
     let walk = || {
         let place = folder("deploy");
         let output = Command::new("setpriv")
@@ -325,7 +326,7 @@ fn the_page_on_deployment_walks_from_capture_to_verdict() {
             .output();
         (place, output.expect("setpriv runs"))
     };
-    // A run whose packets were late is void, and says so: it is made again.
+    // A run whose packets were late is invalid, and says so: it is repeated.
     let is_void = |output: &Output| stderr(output).contains("the run is void");
     let mut walked = walk();
     for _ in 0..3 {
@@ -334,6 +335,10 @@ fn the_page_on_deployment_walks_from_capture_to_verdict() {
         }
     }
     let (place, output) = walked;
+    if is_void(&output) {
+        println!("skipped {name}: its runs stayed invalid on this machine");
+        return;
+    }
     let (out, err) = (stdout(&output), stderr(&output));
     assert_eq!(status(&output), 0, "{out}{err}");
     assert!(out.contains("12 start-ups"), "{out}");
@@ -344,7 +349,105 @@ fn the_page_on_deployment_walks_from_capture_to_verdict() {
         verdict.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {out}"))
     };
     assert!(verdict.starts_with("12 start-ups"), "{verdict}");
-    // Reno's slow start overshoots this path by dozens of packets, and HyStart leaves before.
+    // Reno's slow start overshoots this path by dozens of packets, and HyStart exits before that.
     assert!(line("overshoot, mean").ends_with("better"), "{verdict}");
     assert!(line("handshake RTT, median").contains("40"), "{verdict}");
+}
+
+/// The rows of a Parquet file; `None` of one that is none.
+fn rows(file: &Path) -> Option<usize> {
+    let rows = firstflight_export::parquet::read(std::fs::read(file).ok()?).ok()?;
+    Some(rows.len())
+}
+
+#[test]
+fn rows_so_far_survive_a_sigkill_and_nothing_hidden_the_next_watch() {
+    let name = "watching::rows_so_far_survive_a_sigkill_and_nothing_hidden_the_next_watch";
+    if !can_run(name, &["iperf3"]) {
+        return;
+    }
+    let place = folder("watch-killed");
+    let file = place.join("rows.parquet");
+    std::fs::write(&file, "older").expect("a file");
+    let mut watch = Watch::begin(&place, &["--parquet", text(&file)]);
+    let client = ["iperf3", "-c", "{B}", "-P", "4", "-n", "100K", "--", "iperf3", "-s", "-1"];
+    emulate(&["--rate", "50mbit", "--rtt", "10ms"], &client);
+    for _ in 0..100 {
+        if rows(&file).is_some_and(|rows| rows >= 2) {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    watch.child.kill().expect("it is there");
+    watch.child.wait().expect("it ends");
+    assert!(rows(&file).is_some_and(|rows| rows >= 2), "{:?}", rows(&file));
+    let compared =
+        firstflight().args(["watch", "--compare", text(&file), text(&file)]).output().expect("it runs");
+    assert!(stderr(&compared).contains("rows.parquet is partial: "), "{}", stderr(&compared));
+    let names = || {
+        let names =
+            std::fs::read_dir(&place).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+        names.filter(|name| name.to_string_lossy().starts_with('.')).count()
+    };
+    assert_eq!(names(), 1, "the file in progress");
+    Watch::begin(&place, &["--parquet", text(&file)]).end();
+    assert!(names() == 0 && rows(&file).is_some());
+}
+
+/// Carries some bytes over a connection of this machine with itself, repeatedly until `ended`.
+fn traffic(ended: &std::sync::atomic::AtomicBool) {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    while !ended.load(std::sync::atomic::Ordering::SeqCst) {
+        let mut client = std::net::TcpStream::connect(address).expect("a connection");
+        let (mut server, _) = listener.accept().expect("a connection");
+        server.write_all(&[7; 3000]).expect("sent");
+        drop(server);
+        client.read_to_end(&mut Vec::new()).expect("read");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn rows_of_a_disturbed_watch_are_whole_or_what_was_there() {
+    let name = "watching::rows_of_a_disturbed_watch_are_whole_or_what_was_there";
+    if !can_run(name, &[]) || library().is_none() {
+        return;
+    }
+    let place = folder("watch-disturbed");
+    let file = place.join("rows.parquet");
+    let run = |at: usize, what: &str| {
+        std::fs::write(&file, "older").expect("a file");
+        let mut command = firstflight();
+        command.args(["watch", "--json", "--loopback", "--duration", "1200ms", "--parquet", text(&file)]);
+        let (ended, watched) = (std::sync::atomic::AtomicBool::new(false), std::sync::Mutex::new(None));
+        std::thread::scope(|scope| {
+            scope.spawn(|| traffic(&ended));
+            *watched.lock().expect("no panic") = disturbed(command, &place, (at, what));
+            ended.store(true, std::sync::atomic::Ordering::SeqCst);
+        });
+        watched.into_inner().expect("no panic").expect("a library")
+    };
+    let (undisturbed, calls) = run(0, "");
+    assert_eq!(undisturbed.status.code(), Some(0), "{}", stderr(&undisturbed));
+    assert!(rows(&file).is_some_and(|rows| rows > 5) && calls > 10, "{:?} rows, {calls} calls", rows(&file));
+    for call in 0..calls {
+        let of_call =
+            DISTURBANCES.iter().enumerate().filter(|(at, _)| is_large() || (at + 1) * calls / 6 == call);
+        for (_, what) in of_call {
+            let (output, _) = run(call, what);
+            let of = format!("{what} at call {call}: {}", stderr(&output));
+            let is_old = std::fs::read(&file).expect("a file") == b"older";
+            assert!(is_old || rows(&file).is_some(), "{of}");
+            match (output.status.code(), *what) {
+                (Some(0), _) => assert!(!is_old, "{of}"),
+                (Some(130), "INT" | "TERM") | (Some(2 | 3), "EIO" | "ENOSPC") | (None, "KILL") => {}
+                (code, _) => panic!("it ended with {code:?}: {of}"),
+            }
+            let (again, _) = run(usize::MAX, "");
+            assert_eq!(again.status.code(), Some(0), "{of}, again: {}", stderr(&again));
+            assert_eq!(std::fs::read_dir(&place).expect("a folder").count(), 1, "{of}: a hidden file stays");
+        }
+    }
 }

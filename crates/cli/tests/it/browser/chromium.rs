@@ -1,5 +1,5 @@
-//! A Chromium without a window, told what to do over its debugging pipe (the `DevTools` protocol): as a reader who has a
-//! keyboard, a screen and a printer, and a network that is ours.
+//! A Chromium without a window, controlled over its debugging pipe (the `DevTools` protocol), as by a reader with a keyboard, a screen and
+//! a printer, on a network that the test controls.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Nothing that a page of ours does takes this long, on a busy machine either.
+/// A timeout that no action of a page exceeds, even on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// How often it is asked whether it is done.
+/// The time between two checks of a condition.
 const POLL: Duration = Duration::from_millis(20);
 
 pub(crate) struct Chromium {
@@ -27,16 +27,16 @@ pub(crate) struct Chromium {
     last: u64,
     /// The page's session.
     session: Option<String>,
-    /// What happened in the page since it was opened.
+    /// Events in the page since it was opened.
     events: VecDeque<Value>,
     network: Network,
 }
 
-/// Whether the page is there and each plot has its drawing.
+/// Checks whether the page is loaded and each plot is drawn.
 const DRAWN: &str = "document.readyState === 'complete' && document.querySelectorAll('.plot').length \
                      === document.querySelectorAll('.js-plotly-plot .main-svg:first-child').length";
 
-/// How a page is looked at.
+/// How a page is displayed.
 #[derive(Clone, Copy)]
 pub(crate) struct Look {
     pub(crate) width: u32,
@@ -45,14 +45,14 @@ pub(crate) struct Look {
 
 pub(crate) const SCREEN: Look = Look { width: 1280, dark: false };
 
-/// A proxy that answers nobody and notes who asked: the only network that a page has.
+/// A proxy that answers no request and records all of them: the only network that a page has.
 struct Network {
     port: u16,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Chromium {
-    /// The browser, or a line that says what is skipped without it.
+    /// Starts the browser. Without one, prints a line about the skipped test.
     pub(crate) fn start(name: &str) -> Option<Self> {
         let Some(browser) = installed() else {
             println!("skipped: no Chromium on the PATH, so no page was opened in it ({name})");
@@ -71,7 +71,7 @@ impl Chromium {
                 "--remote-debugging-pipe",
                 "--no-first-run",
             ])
-            // What the browser asks for its own sake stays at home.
+            // The browser's own requests cannot leave this machine.
             .args([
                 "--disable-background-networking",
                 "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
@@ -106,7 +106,7 @@ impl Chromium {
             network,
         };
         let proxy = format!("127.0.0.1:{}", this.network.port);
-        // A context of its own, whose requests, those to this machine too, go to our proxy; the browser's do not.
+        // A separate browser context, whose requests, including those to this machine, go to the test's proxy; the browser's own do not.
         let context = this.call(
             "Target.createBrowserContext",
             &json!({"proxyServer": proxy, "proxyBypassList": "<-loopback>"}),
@@ -137,10 +137,10 @@ impl Chromium {
         panic!("{} is not drawn", page.display());
     }
 
-    /// Looks at the open page in another way.
+    /// Changes how the open page is displayed.
     pub(crate) fn look(&mut self, look: Look) {
         self.screen(look);
-        // A page draws itself again when its width has stood still for a moment.
+        // A page redraws itself when its width has been constant for a moment.
         self.evaluate("new Promise((done) => setTimeout(() => requestAnimationFrame(() => setTimeout(done, 100)), 250))");
     }
 
@@ -153,7 +153,7 @@ impl Chromium {
         self.call("Emulation.setDeviceMetricsOverride", &screen);
     }
 
-    /// The value of an expression in the page, or of the promise that it is.
+    /// Returns the value of an expression in the page; if it is a promise, the value of the promise.
     pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
         let said = self.call(
             "Runtime.evaluate",
@@ -182,12 +182,12 @@ impl Chromium {
         );
     }
 
-    /// From now on the reader has a finger, and no mouse.
+    /// Replaces the reader's mouse by touch input from now on.
     pub(crate) fn take_the_mouse_away(&mut self) {
         self.call("Emulation.setTouchEmulationEnabled", &json!({"enabled": true, "maxTouchPoints": 1}));
     }
 
-    /// Draws a finger up the screen from a point, by so many pixels.
+    /// Swipes a finger up the screen from a point, by this many pixels.
     pub(crate) fn swipe_up(&mut self, [x, y]: [u32; 2], by: u32) {
         const STEPS: u32 = 10;
         self.call(
@@ -202,19 +202,19 @@ impl Chromium {
         self.evaluate("new Promise((done) => setTimeout(done, 300))");
     }
 
-    /// The page on A4, as a file. Backgrounds are printed, too: what is dark on the screen would be seen.
+    /// Prints the page on A4 to a file. Backgrounds are printed too, so dark parts of the screen would be visible.
     pub(crate) fn print(&mut self, to: &Path) {
         let printed =
             self.call("Page.printToPDF", &json!({"printBackground": true, "preferCSSPageSize": true}));
         std::fs::write(to, base64(printed["data"].as_str().expect("the file in base 64"))).expect("written");
     }
 
-    /// Puts what the page saves into a folder.
+    /// Directs the downloads of the page into a folder.
     pub(crate) fn save_into(&mut self, folder: &Path) {
         self.call("Page.setDownloadBehavior", &json!({"behavior": "allow", "downloadPath": folder}));
     }
 
-    /// What the page complained about: what its console, its script and its policy said.
+    /// Returns the complaints of the page: of its console, its script and its policy.
     pub(crate) fn complaints(&mut self) -> String {
         self.evaluate("0");
         let mut complaints = String::new();
@@ -228,7 +228,7 @@ impl Chromium {
         complaints
     }
 
-    /// What the page asked for: the addresses that it wanted, and the lines that came to the proxy. Its own file and
+    /// Returns the requests of the page: the addresses that it requested, and the request lines that the proxy received. Its own file and
     /// data that it holds itself are no requests.
     pub(crate) fn requests(&mut self, page: &Path) -> Vec<String> {
         self.evaluate("new Promise((done) => setTimeout(done, 300))");
@@ -297,7 +297,7 @@ impl Network {
     }
 }
 
-/// What a request begins with; one that is not whole within a second is noted as far as it came.
+/// Returns the first line of a request. A request that is not complete within a second is recorded as far as it arrived.
 fn first_line(stream: &TcpStream) -> String {
     let _ = stream.set_read_timeout(Some(Duration::from_secs(1)));
     let mut line = String::new();

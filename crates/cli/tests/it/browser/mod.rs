@@ -1,5 +1,5 @@
-//! The pages that the command writes, in the browser that people open them with: with no network, in light and dark, on
-//! a narrow screen, by keyboard, and on paper. Skipped, with a line that says so, where there is no Chromium.
+//! The pages that the command writes, in a browser: without network, in light and dark, on a narrow screen, by keyboard, and on paper.
+//! Without Chromium the tests are skipped, with a message.
 
 mod chromium;
 mod paper;
@@ -25,14 +25,13 @@ const LOOKS: [Look; 8] = [
     Look { width: 1600, dark: true },
 ];
 
-/// Few paths, so that there are intervals, and some that are given up.
+/// Few paths, so that there are intervals and some runs that are given up.
 const SWEEP: &str = "paths = 20\nseed = 7\npart = 5\ngive-up = 8\nschemes = [\"slow-start,paced,vegas\"]\n[path]\n\
     rate = { log-uniform = [\"1mbit\", \"10mbit\"] }\nrtt = { log-uniform = [\"10ms\", \"200ms\"] }\n\
     queue = { log-uniform = [\"0.1bdp\", \"2bdp\"] }\nsize = { log-uniform = [\"30kB\", \"300kB\"] }\n\
     cross = { one-of = [\"none\", \"tcp:1\"] }\nloss = { one-of = [\"0\", \"3%\"] }\n";
 
-/// The pages: a race with losses, parameters, a label and numbers that are undefined; means of runs; a captured race; the
-/// score of a sweep.
+/// Returns the pages: a race with losses, parameters, a label and undefined numbers; means of runs; a captured race; the score of a sweep.
 fn pages() -> &'static [PathBuf] {
     static PAGES: OnceLock<Vec<PathBuf>> = OnceLock::new();
     PAGES.get_or_init(|| {
@@ -73,7 +72,7 @@ fn a_page_asks_nobody_for_anything_and_has_nothing_to_complain_of() {
         browser.open(page, SCREEN);
         assert_eq!(browser.complaints(), "", "{}", page.display());
         assert_eq!(browser.requests(page), Vec::<String>::new());
-        // Nor is it only its policy that keeps it from asking.
+        // The page makes no requests even without its policy.
         let source = std::fs::read_to_string(page).expect("UTF-8");
         let policy = source.find("<meta http-equiv=\"Content-Security-Policy\"").expect("it has a policy");
         let end = policy + source[policy..].find('>').expect("a whole tag") + 1;
@@ -128,7 +127,7 @@ fn every_word_and_line_stands_out_and_none_is_cut_off() {
             for kind in ["drawn", "cell", "legend", "text"] {
                 assert!(found["tested"][kind].as_u64() > Some(1), "{name}: {kind} in {}", found["tested"]);
             }
-            // A table may be wider than the screen, and scrolls by itself; the page does not.
+            // A table may be wider than the screen and then scrolls itself; the page does not scroll.
             let width = "document.documentElement.scrollWidth <= document.documentElement.clientWidth";
             assert_eq!(browser.evaluate(width), true, "{name}");
             assert_eq!(browser.evaluate(CUT_OFF), json!([]), "{name}");
@@ -139,7 +138,7 @@ fn every_word_and_line_stands_out_and_none_is_cut_off() {
 }
 
 #[test]
-fn a_page_that_is_faint_cut_off_without_a_mark_of_focus_or_too_wide_for_paper_is_seen_to_be() {
+fn page_checks_detect_low_contrast_cut_text_missing_focus_and_excess_width() {
     let Some(mut browser) = Chromium::start("bad") else { return };
     let page = &pages()[0];
     browser.open(page, SCREEN);
@@ -149,7 +148,7 @@ fn a_page_that_is_faint_cut_off_without_a_mark_of_focus_or_too_wide_for_paper_is
          document.styleSheets[0].insertRule(':focus-visible { outline: none !important }', 0); \
          document.body.style.minWidth = '1400px';",
     );
-    // A space at the end of an inline block is not seen.
+    // A space at the end of an inline block is not visible.
     browser.evaluate("document.querySelector('td').innerHTML = '<span style=display:inline-block>±0, </span><span>56/60</span>'");
     assert_eq!(browser.evaluate(RUN_TOGETHER), json!(["±0, 56/60 | ±0,56/60"]));
     let faint = browser.evaluate(&format!("({})().faint", include_str!("contrast.js")));
@@ -167,7 +166,7 @@ fn a_page_that_is_faint_cut_off_without_a_mark_of_focus_or_too_wide_for_paper_is
     }
 }
 
-/// Drawn words that leave their drawing, and words of the page that leave the screen where nothing scrolls.
+/// Words of drawings that leave their drawing, and words of the page that leave the screen where nothing scrolls.
 const CUT_OFF: &str = "[...document.querySelectorAll('.main-svg text')].filter((text) => {
     const own = text.getBoundingClientRect(), all = text.closest('svg').getBoundingClientRect();
     return own.width && (own.left < all.left - 1 || own.right > all.right + 1 || own.top < all.top - 1 || own.bottom > all.bottom + 1);
@@ -179,17 +178,17 @@ const UNDRAWN: &str = "[...document.querySelectorAll('.plot')].filter((plot) => 
     return !all.some((one) => one.width > 200 && one.height > 100) || all.some((one) => one.right > own.right + 1);
   }).map((plot) => plot.id)";
 
-/// Cells whose words the reader sees closer together than they were written.
+/// Cells whose words are displayed closer together than they were written.
 const RUN_TOGETHER: &str = "[...document.querySelectorAll('th, td, dt, dd')].filter((cell) => cell.checkVisibility() && cell.innerText)
   .map((cell) => [cell.textContent, cell.innerText].map((text) => text.trim().split(/\\s+/).join(' ')))
   .filter(([written, seen]) => written !== seen && written.replace(/ /g, '') === seen.replace(/[ ▲▼]/g, '')).map((both) => both.join(' | '))";
 
-/// What a reader can use, in the order of the page.
+/// The controls of a page, in its order.
 const CONTROLS: &str = "window.controls = () => [...document.querySelectorAll('a[href], button, input, summary, [tabindex=\"0\"]')]
     .filter((one) => one.checkVisibility() && one.getClientRects().length); controls().length";
 
 #[test]
-fn the_tab_key_reaches_every_control_in_order_and_shows_where_it_is() {
+fn tab_key_reaches_every_control_in_order_with_visible_focus() {
     let Some(mut browser) = Chromium::start("tab") else { return };
     for (page, look) in pages().iter().zip([SCREEN, Look { width: 390, dark: true }, SCREEN, LOOKS[2]]) {
         browser.open(page, look);
@@ -203,7 +202,7 @@ fn the_tab_key_reaches_every_control_in_order_and_shows_where_it_is() {
                 break;
             }
             assert_eq!(focus["faults"], json!([]), "{}", focus["what"]);
-            // A box that scrolls is a stop of the browser's own.
+            // A box that scrolls is a tab stop of the browser itself.
             if let Some(at) = focus["at"].as_u64() {
                 reached.push(at);
             }
@@ -212,7 +211,7 @@ fn the_tab_key_reaches_every_control_in_order_and_shows_where_it_is() {
     }
 }
 
-/// What the rows are sorted by in column `at`, and what the heads say.
+/// The sort keys of the rows in column `at`, and the texts of the heads.
 const KEYS: &str =
     "[...document.querySelectorAll('#verdicts tbody tr')].map((row) => row.cells[window.at].dataset.key)";
 const SAID: &str =
@@ -259,7 +258,7 @@ fn enter_and_space_sort_a_table_and_say_so() {
     assert!(undefined > 0, "a column must have an undefined number, or that is not tested");
 }
 
-/// What the first panel's readout says, and what its plot shows of the time.
+/// The text of the first panel's readout, and the time range of its plot.
 const READ: &str = "document.querySelector('.panel .readout').textContent";
 const ENDS: &str = "document.querySelector('.panel .js-plotly-plot').layout.xaxis.range";
 
@@ -332,7 +331,7 @@ fn a_finger_on_a_plot_scrolls_the_page() {
 }
 
 #[test]
-fn ten_schemes_over_the_built_in_path_fit_in_eight_megabytes_and_are_all_drawn() {
+fn a_report_of_ten_schemes_fits_in_eight_megabytes_and_draws_all() {
     let place = folder("browser-ten");
     let page = place.join("ten.html");
     let schemes = "slow-start,limited,vegas,packet-pair,adaptive,paced,hystart,hystart++,quick-start,bbr";
@@ -351,19 +350,19 @@ fn ten_schemes_over_the_built_in_path_fit_in_eight_megabytes_and_are_all_drawn()
     assert_eq!((browser.complaints(), browser.requests(&page)), (String::new(), Vec::new()));
 }
 
-/// A text without its blanks: where a line breaks differs on paper.
+/// Returns a text without its blanks, because lines break differently on paper.
 fn squeezed(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-/// The words of the tables, cell by cell and line by line; without those of every number, which are folded away and not printed.
+/// The words of the tables, cell by cell and line by line, without those of every number, which are folded away and not printed.
 const CELLS: &str =
     "[...document.querySelectorAll('table.results :is(td, tbody th a, thead button span), #costs tbody th')]
     .filter((one) => !one.closest('details:not(.printed)'))
     .flatMap((one) => [...one.childNodes].map((node) => node.textContent))";
 
 #[test]
-fn on_paper_every_row_and_head_is_there_nothing_is_cut_off_and_the_page_is_light() {
+fn printed_page_has_every_row_and_heading_uncut_on_a_light_background() {
     if !paper::can_read() {
         println!("skipped: pdftotext and pdftoppm are not installed, so no page was printed");
         return;
@@ -386,12 +385,12 @@ fn on_paper_every_row_and_head_is_there_nothing_is_cut_off_and_the_page_is_light
         for cell in cells {
             assert!(printed.contains(&squeezed(&cell)), "{cell} in {}", file.display());
         }
-        // What is folded away on the screen cannot be opened on paper.
+        // Parts that are folded away on the screen cannot be opened on paper.
         let last = if page == &pages()[3] { "orderstatistics" } else { "drawnpoints" };
         assert!(printed.contains("Definitions") && printed.contains(last), "{}", file.display());
         assert_eq!(paper::outside(&file), Vec::<String>::new(), "{}", file.display());
         paper::is_light(&file);
-        // Back on the screen all is as it was.
+        // Back on the screen, everything is as before.
         assert_eq!(browser.evaluate("document.documentElement.className"), "");
     }
 }

@@ -13,7 +13,7 @@ pub(crate) fn text(file: &Path) -> String {
     String::from_utf8(tool("pdftotext", &["-raw"], file, &["-"]).stdout).expect("UTF-8")
 }
 
-/// The words that are not inside the margins of their page, of 14 mm.
+/// Returns the words outside the margins of their page, which are 14 mm.
 pub(crate) fn outside(file: &Path) -> Vec<String> {
     const MARGIN: f64 = 14.0 / 25.4 * 72.0;
     let boxes = String::from_utf8(tool("pdftotext", &["-bbox"], file, &["-"]).stdout).expect("UTF-8");
@@ -40,7 +40,7 @@ pub(crate) fn outside(file: &Path) -> Vec<String> {
     outside
 }
 
-/// Expects a light ground: its pages' corners are white, and most of every page is nearly so.
+/// Asserts a light background: the corners of the pages are white, and most of every page is nearly so.
 pub(crate) fn is_light(file: &Path) {
     let folder = file.with_extension("pages");
     let _ = std::fs::remove_dir_all(&folder);
@@ -50,7 +50,7 @@ pub(crate) fn is_light(file: &Path) {
     let mut pages = 0;
     for entry in std::fs::read_dir(&folder).expect("the folder") {
         let image = std::fs::read(entry.expect("an entry").path()).expect("an image");
-        // P5, width and height, 255, then a byte a pixel.
+        // P5, width and height, 255, then a byte for each pixel.
         let heads: Vec<&[u8]> = image.splitn(4, u8::is_ascii_whitespace).collect();
         assert_eq!(heads[0], b"P5");
         let pixels = &image[image.len() - size(heads[1]) * size(heads[2])..];

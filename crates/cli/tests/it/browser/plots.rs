@@ -1,4 +1,4 @@
-//! What a reader of a report sees at a glance: whole tables, buttons that say what is shown, units, words at their lines.
+//! The first impression of a report: complete tables, buttons that show the selection, units, words at their lines.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::chromium::{Chromium, Look, SCREEN};
 use crate::browser::pages;
 use crate::common::{folder, run, status, stderr, text};
 
-/// A window as many have it.
+/// A window of a common size.
 const WINDOW: Look = Look { width: 1400, dark: false };
 
 #[test]
@@ -16,8 +16,8 @@ fn the_widest_tables_fit_a_window_of_1400_pixels() {
     let Some(mut browser) = Chromium::start("wide") else { return };
     let place = folder("browser-wide");
     let path = ["race", "--rate", "20mbit", "--rtt", "150ms", "--size", "500kB", "--packet", "1500B"];
-    // All columns that there are, with all schemes; means, whose intervals stand below them; rounds of replies, with
-    // policies that have many settings.
+    // All existing columns, with all schemes; means, whose intervals are below them; rounds of replies, with policies that have many
+    // settings.
     let marked = ["--queue", "codel:100p,ecn", "--ecn", "--cross", "tcp:1"];
     let restart = "rbp-rate/scale=100%/rounding=nearest/rtt=latest/after=cut";
     let rounds = ["--rounds", "2", "--idle", "5s", "--runs", "2", "--schemes", "vegas", "--restart", restart];
@@ -34,13 +34,13 @@ fn the_widest_tables_fit_a_window_of_1400_pixels() {
         assert!(wanted.contains(&(name, columns)), "{name}: {columns} columns");
         let over = "(() => { const box = document.querySelector('#verdicts').parentElement; return box.scrollWidth - box.clientWidth; })()";
         assert_eq!(browser.evaluate(over), 0, "{name}");
-        // Words break between, not within.
+        // Lines break between words, not within.
         let heads = "[...document.querySelectorAll('#verdicts thead span')].every((one) => one.children.length || one.getClientRects().length === 1)";
         assert_eq!(browser.evaluate(heads), true, "{name}");
     }
 }
 
-/// Which of the buttons for all plots are pressed.
+/// The pressed ones among the buttons for all plots.
 const PRESSED: &str = "[...document.querySelectorAll('[data-all]')].filter((one) => one.getAttribute('aria-pressed') === 'true')
     .map((one) => one.dataset.all)";
 
@@ -56,7 +56,7 @@ fn the_buttons_of_all_plots_say_what_all_plots_show() {
         let fill = "new Set([...document.querySelectorAll('[data-all]')].map((one) => getComputedStyle(one).backgroundColor)).size";
         assert_eq!(browser.evaluate(fill), 2, "one looks pressed");
     }
-    // One plot shows something else, and then the same again.
+    // One plot shows another window, and then the common one again.
     browser.evaluate("document.querySelector('.panel [data-window=whole]').click()");
     assert_eq!(browser.evaluate(PRESSED), json!([]));
     browser.evaluate("document.querySelector('.panel [data-window=startup]').click()");
@@ -66,7 +66,7 @@ fn the_buttons_of_all_plots_say_what_all_plots_show() {
     assert_eq!(browser.evaluate(PRESSED), json!([]));
 }
 
-/// What the plots and tables say with a digit at a unit; settings are written so, and stand in small below their names.
+/// The texts of plots and tables in which a digit touches a unit. Settings are written like this, and are in small print below their names.
 const UNSPACED: &str =
     "[...document.querySelectorAll('.main-svg text, h1, .verdict, .facts dd, #verdicts td, .readout')]
     .map((one) => one.textContent).filter((text) => /\\d(%|[kMG]?(B|bit)|[mµn]?s)\\b/.test(text))";
@@ -88,7 +88,7 @@ fn a_number_and_its_unit_have_a_space_between_them() {
     }
 }
 
-/// The words over the panels that tell of exits and restarts, in the window of the whole run.
+/// Returns the words over the panels that describe exits and restarts, in the window of the whole run.
 fn flags(browser: &mut Chromium, page: &Path) -> Vec<String> {
     browser.open(page, SCREEN);
     browser.evaluate("document.querySelector('[data-all=whole]').click()");
@@ -111,7 +111,7 @@ fn restarts_have_their_words_at_their_lines() {
     let said = flags(&mut browser, &page);
     assert!(said.iter().any(|words| words.starts_with("restart left by")), "{said:?}");
     assert!(said.iter().all(|words| !words.contains("exit by restart")), "{said:?}");
-    // A sender that never idles is not drawn beside one that does.
+    // A sender that never idles is not drawn together with one that does.
     assert_eq!(browser.evaluate("document.querySelectorAll('#legend button').length"), 1);
     let capture = place.join("slow-start-client.pcapng");
     let inspected = place.join("inspected.html");
@@ -121,8 +121,8 @@ fn restarts_have_their_words_at_their_lines() {
     assert_eq!(said.iter().filter(|words| words.starts_with("data again after ")).count(), 2, "{said:?}");
 }
 
-/// What the panels say under the pointer, wherever they tell of a mark, with what is wrong with it: words that are cut off,
-/// or a plot that moved since it was first pointed at.
+/// The texts of the panels under the pointer wherever they describe a mark, with their faults: words that are cut off, or a plot that moved
+/// since the pointer first touched it.
 const POINTED: &str = "[...document.querySelectorAll('.panel .plot')].flatMap((plot) => {
     const surface = plot.querySelector('.surface'), readout = plot.querySelector('.readout'), said = new Set();
     const top = () => Math.round(surface.getBoundingClientRect().top + scrollY);
@@ -138,7 +138,7 @@ const POINTED: &str = "[...document.querySelectorAll('.panel .plot')].flatMap((p
   })";
 
 #[test]
-fn what_a_plot_says_where_it_is_pointed_at_is_whole_and_moves_nothing() {
+fn plot_readouts_are_complete_and_move_nothing() {
     let Some(mut browser) = Chromium::start("readouts") else { return };
     for page in &pages()[..3] {
         browser.open(page, SCREEN);

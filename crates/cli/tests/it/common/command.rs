@@ -1,9 +1,9 @@
-//! The built command, what it says, and folders for what it writes.
+//! The built command, its output, and folders for its files.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// The command, with nobody's terminal settings.
+/// Returns the command, without any user's terminal settings.
 pub(crate) fn firstflight() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_firstflight"));
     command.stdin(Stdio::null()).env_remove("NO_COLOR").env_remove("COLUMNS");
@@ -23,7 +23,7 @@ pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("UTF-8")
 }
 
-/// An empty folder of this test's own.
+/// Creates an empty folder that only this test uses.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     if path.exists() {

@@ -1,19 +1,21 @@
 //! Runs the built command.
 
 mod command;
+#[cfg(target_os = "linux")]
+pub(crate) mod inject;
 
 use std::path::Path;
 use std::process::Output;
 
 pub(crate) use command::{firstflight, folder, status, stderr, stdout, text};
 
-/// What it says to `arguments`.
+/// Returns the output of the command with `arguments`.
 pub(crate) fn run(arguments: &[&str]) -> Output {
     firstflight().args(arguments).output().expect("the command runs")
 }
 
-/// Expects a refusal: exit 2, nothing on standard output, and on standard error one `error:` line, with nothing
-/// behind it but the place. Gives the line.
+/// Asserts a refusal: exit 2, nothing on standard output, and on standard error one `error:` line, followed only by the place. Returns the
+/// line.
 pub(crate) fn refused(arguments: &[&str]) -> String {
     let output = run(arguments);
     let err = stderr(&output);
@@ -39,7 +41,7 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A race of two schemes among so many flows of random sizes on a dumbbell.
+/// Returns a race of two schemes among this many flows of random sizes on a dumbbell.
 pub(crate) fn dumbbell(flows: &'static str) -> Vec<&'static str> {
     let path = ["race", "--rate", "20mbit", "--rtt", "40ms", "--topology", "dumbbell:hosts=10"];
     let sizes =

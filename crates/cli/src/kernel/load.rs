@@ -1,0 +1,158 @@
+//! Carries out the actions of `firstflight kernel`: loads, lists and unloads schemes, and runs programs with them.
+
+use firstflight::registry::Registry;
+use firstflight_kernel::{Keeper, Loaded, Order, Registered};
+use firstflight_trace::in_a_line;
+use serde::Serialize;
+
+use super::choosing::Choice;
+use super::options::{List, Load, Run, Unload};
+use super::quick_start;
+use super::tracing::{self, Tracing};
+use crate::emulate;
+use crate::failure::{Failure, Place};
+use crate::interrupt::Interrupt;
+use crate::output;
+
+/// Carries out `firstflight kernel load`.
+pub(super) fn load(load: &Load, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
+    if quick_start::is_meant(&load.chosen) {
+        return quick_start::load(load, registry, arguments);
+    }
+    if let Some(name) = &load.interface {
+        let message = "--interface: quick-start alone is attached to an interface";
+        return Err(Failure::usage(message).at(Place::value(arguments, "--interface", name)));
+    }
+    let choice = Choice::of(&load.chosen, registry, arguments)?;
+    let name = choice.name();
+    // The command listens before it registers the scheme, so that an interrupt then unloads the scheme.
+    let interrupt = Interrupt::listen();
+    let loaded = firstflight_kernel::load(&choice.order(&name)).map_err(Failure::usage)?;
+    let is_policy = registry.scheme(choice.scheme).is_none();
+    let joined = if is_policy { " beside" } else { ", then" };
+    let said = format!("{name} is registered: {}{joined} {}", choice.scheme, choice.handover.name());
+    if load.pin {
+        let pinned = loaded.pin().map_err(Failure::usage)?;
+        if let Some(folder) = pinned.as_ref().and_then(|pinned| pinned.was_open.as_ref()) {
+            let folder = folder.display();
+            output::note(&[format!(
+                "others could write to {folder}, and keep the names of schemes there; now root alone can"
+            )]);
+        }
+        let keeper = pinned.map_or("the kernel".to_owned(), |pinned| pinned.file.display().to_string());
+        return output::print_words(&format!(
+            "{said}; {keeper} keeps it until `firstflight kernel unload {name}`\n"
+        ));
+    }
+    output::print_words(&format!("{said}; until this command ends (Ctrl-C)\n"))?;
+    interrupt.wait();
+    Ok(())
+}
+
+/// Carries out `firstflight kernel run`.
+pub(super) fn run(run: &Run, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
+    if quick_start::is_meant(&run.chosen) {
+        return quick_start::run(run, registry, arguments);
+    }
+    let choice = Choice::of(&run.chosen, registry, arguments)?;
+    if let Some(folder) = &run.trace {
+        tracing::check(folder)?;
+    }
+    let load = || {
+        let name = choice.free_name().map_err(Failure::usage)?;
+        let order = Order { is_traced: run.trace.is_some(), ..choice.order(&name) };
+        let loaded = firstflight_kernel::load(&order).map_err(Failure::usage)?;
+        let kept = match &run.trace {
+            Some(folder) => Kept::Traced(Tracing::begin(loaded), folder),
+            None => Kept::Loaded(loaded),
+        };
+        Ok((name, kept))
+    };
+    emulate::emulate_with(&run.emulate, registry, arguments, load, |kept| match kept {
+        Kept::Traced(tracing, folder) => tracing.write(&choice.alone, folder),
+        Kept::Loaded(loaded) => {
+            drop(loaded);
+            Ok(())
+        }
+    })
+}
+
+/// A scheme that stays loaded until a run has ended.
+enum Kept<'a> {
+    Loaded(Loaded),
+    Traced(Tracing, &'a std::path::Path),
+}
+
+/// Carries out `firstflight kernel unload`.
+pub(super) fn unload(unload: &Unload) -> Result<(), Failure> {
+    firstflight_kernel::unload(&unload.name).map_err(Failure::usage)?;
+    output::print_words(&format!("{} is unloaded\n", unload.name))
+}
+
+/// A loaded scheme, as `--json` prints it.
+#[derive(Serialize)]
+struct Line<'a> {
+    name: &'a str,
+    scheme: &'a str,
+    params: &'a str,
+    handover: &'a str,
+    /// The holder of the scheme's registration: a file, a process, the kernel itself, only sockets, or unknown.
+    kept_by: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process: Option<i32>,
+}
+
+/// Carries out `firstflight kernel list`.
+pub(super) fn list(list: &List) -> Result<(), Failure> {
+    let all = firstflight_kernel::list().map_err(Failure::usage)?;
+    if list.json {
+        let lines: Vec<Line<'_>> = all.iter().map(Line::of).collect();
+        let mut out = Vec::new();
+        firstflight_export::json::write_lines(&mut out, &lines).map_err(Failure::write)?;
+        return output::print_bytes(&out);
+    }
+    output::print(&table(&all))?;
+    let can: Vec<&str> = firstflight_kernel::schemes().collect();
+    let can = if can.is_empty() { "none: this program has no objects".to_owned() } else { can.join(", ") };
+    output::print_words(&format!("Can be loaded: {can}\n"))
+}
+
+impl<'a> Line<'a> {
+    fn of(one: &'a Registered) -> Self {
+        let (kept_by, file, process) = match &one.keeper {
+            Keeper::File(file) => ("file", Some(file.display().to_string()), None),
+            Keeper::Process(process) => ("process", None, Some(*process)),
+            Keeper::Kernel => ("kernel", None, None),
+            Keeper::Sockets => ("sockets", None, None),
+            Keeper::Unknown => ("unknown", None, None),
+        };
+        let Registered { name, scheme, parameters, handover, .. } = one;
+        Self { name, scheme, params: parameters, handover, kept_by, file, process }
+    }
+}
+
+fn table(all: &[Registered]) -> String {
+    if all.is_empty() {
+        return "No scheme is loaded.\n".to_owned();
+    }
+    let scheme = |one: &Registered| match one.parameters.as_str() {
+        "" => one.scheme.clone(),
+        parameters => format!("{}:{parameters}", one.scheme),
+    };
+    let wide = all.iter().map(|one| scheme(one).len()).chain([6]).max().unwrap_or(0);
+    let mut out = format!("{:<15}  {:<wide$}  {:<8}  kept by\n", "name", "scheme", "handover");
+    for one in all {
+        let keeper = match &one.keeper {
+            Keeper::File(file) => file.display().to_string(),
+            Keeper::Process(process) => format!("process {process}"),
+            Keeper::Kernel => "the kernel, until it is unloaded".to_owned(),
+            Keeper::Sockets => "sockets or namespaces alone; not registered any more".to_owned(),
+            Keeper::Unknown => "a descriptor of a process that is not seen".to_owned(),
+        };
+        let line = format!("{:<15}  {:<wide$}  {:<8}  {keeper}", one.name, scheme(one), one.handover);
+        out.extend([in_a_line(&line), "\n".to_owned()]);
+    }
+    out
+}

@@ -1,0 +1,101 @@
+//! A folder whose files are sent and received. Nothing outside the folder is accessible.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
+
+use crate::files::error::TransferError;
+
+/// A folder whose files are sent and received. The kernel confines every lookup to the folder (`openat2`, `RESOLVE_BENEATH`): no name leads
+/// outside, and no symbolic link is followed.
+#[derive(Debug)]
+pub struct Folder {
+    folder: OwnedFd,
+}
+
+impl Folder {
+    /// Opens a folder.
+    ///
+    /// # Errors
+    /// The system's error: there is no folder of this name, or it may not be read.
+    pub fn open(path: &Path) -> Result<Self, TransferError> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from);
+        Ok(Self { folder: folder.map_err(TransferError::at(path))? })
+    }
+
+    /// Returns the free bytes on the folder's disk.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn free(&self) -> Result<u64, TransferError> {
+        let about = rustix::fs::fstatvfs(&self.folder).map_err(io::Error::from);
+        let about = about.map_err(TransferError::at(Path::new(".")))?;
+        Ok(about.f_bavail.saturating_mul(about.f_frsize))
+    }
+
+    /// Opens a file below the folder for reading.
+    pub(crate) fn file(&self, path: &str) -> Result<File, TransferError> {
+        check(path)?;
+        // Opening a pipe would block.
+        let file = self.look(path, OFlags::RDONLY | OFlags::NONBLOCK)?;
+        let file = File::from(file);
+        let kind = file.metadata().map_err(TransferError::at(Path::new(path)))?;
+        if !kind.is_file() {
+            let error = if kind.is_dir() { io::ErrorKind::IsADirectory } else { io::ErrorKind::InvalidInput };
+            return Err(TransferError::File { path: path.into(), source: error.into() });
+        }
+        Ok(file)
+    }
+
+    /// Returns the folder that contains a file of this name, and the last part of the name.
+    pub(crate) fn place<'a>(&self, path: &'a str) -> Result<(OwnedFd, &'a str), TransferError> {
+        check(path)?;
+        // The name comes from a peer, and a user may list the folder on a terminal.
+        if path.contains(|c: char| c.is_control() || is_directional(c)) {
+            return Err(no_path(path));
+        }
+        let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
+        Ok((self.look(folder, OFlags::PATH | OFlags::DIRECTORY)?, name))
+    }
+
+    /// Returns the folder's descriptor.
+    pub(crate) fn own(self) -> OwnedFd {
+        self.folder
+    }
+
+    /// Opens a folder below this one, to list its contents.
+    pub(crate) fn folder(&self, path: &str) -> Result<OwnedFd, TransferError> {
+        self.look(path, OFlags::RDONLY | OFlags::DIRECTORY)
+    }
+
+    fn look(&self, path: &str, flags: OFlags) -> Result<OwnedFd, TransferError> {
+        let inside = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        openat2(&self.folder, path, flags | OFlags::CLOEXEC, Mode::empty(), inside).map_err(|error| {
+            match error {
+                rustix::io::Errno::LOOP | rustix::io::Errno::XDEV => TransferError::Path(path.to_owned()),
+                error => TransferError::File { path: path.into(), source: error.into() },
+            }
+        })
+    }
+}
+
+/// Checks that a path is names joined by `/`. No name may begin with a dot, so that peers cannot access hidden files, such as partial
+/// files.
+pub(crate) fn check(path: &str) -> Result<(), TransferError> {
+    let is_name =
+        |name: &str| !name.is_empty() && !name.starts_with('.') && name.len() <= 200 && !name.contains('\0');
+    if path.len() <= 4_000 && path.split('/').all(is_name) { Ok(()) } else { Err(no_path(path)) }
+}
+
+fn no_path(path: &str) -> TransferError {
+    TransferError::Path(path.chars().take(100).collect())
+}
+
+/// Returns whether a character changes the direction of text. A name with this character could look like another name.
+fn is_directional(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}

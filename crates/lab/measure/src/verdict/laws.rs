@@ -1,0 +1,40 @@
+//! The sentence that avoidance laws differ among ranked results.
+
+use super::words::listed;
+
+/// Returns the sentence that the avoidance law of the best result is not the law of all `ranked` results. The text is empty if all have one
+/// law.
+///
+/// `best` is the best result's law. Each of `ranked` is a result's law and its parameters. `ask` returns the option that gives all results
+/// one law.
+pub fn laws_differ(best: &str, ranked: &[(&str, &str)], ask: impl Fn(&str) -> String) -> String {
+    let mut against: Vec<&str> = Vec::new();
+    for (other, _) in ranked.iter().filter(|(other, _)| *other != best) {
+        if !against.contains(other) {
+            against.push(other);
+        }
+    }
+    if against.is_empty() {
+        return String::new();
+    }
+    // The option has no effect on a scheme with its own law.
+    let has_own = |params: &str| params.split(',').any(|one| one.starts_with("avoidance="));
+    let advice = if ranked.iter().any(|(_, params)| has_own(params)) {
+        String::new()
+    } else {
+        format!("; {} compares start-ups alone", ask(most_common(ranked).unwrap_or(best)))
+    };
+    format!(" Laws differ: {best} against {}{advice}.", listed(&against))
+}
+
+/// Returns the option of a race that gives all schemes one law.
+pub(super) fn option(law: &str) -> String {
+    format!("--avoidance {law}")
+}
+
+/// Returns the law that most results have; the first in order if several are equally common.
+fn most_common<'a>(ranked: &[(&'a str, &str)]) -> Option<&'a str> {
+    let count = |one: &str| ranked.iter().filter(|(law, _)| *law == one).count();
+    // `max_by_key` returns the last of equal items, so the order is reversed.
+    ranked.iter().rev().map(|(law, _)| *law).max_by_key(|one| count(one))
+}

@@ -1,0 +1,336 @@
+//! The text forms of the bottleneck's settings: queue management, policer, rate over time, ACK aggregation.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use firstflight::{Bytes, Rate, Span, Time};
+use firstflight_sim::{Batch, PolicerSpec, RateTrace, TraceFault};
+
+use crate::quantity::{
+    self, Decimal, Line, QuantityError, QueueSize, Why, refuse, show_bytes, show_rate, show_span,
+};
+use crate::reading::read_text;
+use crate::suggest::{QUEUES, folded, meant};
+
+/// Active queue management of the bottleneck. A field that is `None` has the default of the paper or RFC that specifies the algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aqm {
+    /// The algorithm.
+    pub kind: AqmKind,
+    /// Whether packets of ECN-capable flows are marked rather than dropped.
+    pub ecn: bool,
+    /// The target queueing delay: by default 5 ms for `CoDel`, 15 ms for PIE.
+    pub target: Option<Span>,
+    /// How long the delay may stay above `CoDel`'s target: 100 ms by default.
+    pub interval: Option<Span>,
+    /// The number of queues of `FQ-CoDel`: 1024 by default.
+    pub flows: Option<u32>,
+    /// The bytes that a queue of `FQ-CoDel` may send in one round: 1514 by default.
+    pub quantum: Option<u32>,
+    /// The mean queue at which RED begins to drop: a sixth of the limit by default.
+    pub min: Option<QueueSize>,
+    /// The mean queue at which RED's probability reaches `max_p`: half of the limit by default.
+    pub max: Option<QueueSize>,
+    /// RED's drop probability at `max`: 10 % by default.
+    pub max_p: Option<Decimal>,
+}
+
+/// The algorithms of active queue management.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AqmKind {
+    /// Random early detection.
+    Red,
+    /// `CoDel`, RFC 8289.
+    CoDel,
+    /// `FQ-CoDel`, RFC 8290.
+    FqCoDel,
+    /// PIE, RFC 8033.
+    Pie,
+}
+
+const KINDS: [(&str, AqmKind); 4] =
+    [("red", AqmKind::Red), ("codel", AqmKind::CoDel), ("fq-codel", AqmKind::FqCoDel), ("pie", AqmKind::Pie)];
+
+impl AqmKind {
+    /// Returns the algorithm's name on the command line.
+    pub fn name(self) -> &'static str {
+        KINDS.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
+
+    /// Returns the algorithm's name in sentences.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Red => "RED",
+            Self::CoDel => "CoDel",
+            Self::FqCoDel => "FQ-CoDel",
+            Self::Pie => "PIE",
+        }
+    }
+
+    /// Returns the settings that the algorithm takes.
+    const fn settings(self) -> &'static [&'static str] {
+        match self {
+            Self::Red => &["min", "max", "p", "ecn"],
+            Self::CoDel => &["target", "interval", "ecn"],
+            Self::FqCoDel => &["target", "interval", "flows", "quantum", "ecn"],
+            Self::Pie => &["target", "ecn"],
+        }
+    }
+}
+
+const QUEUE: &str = "a queue is a drop-tail limit as in `1000p`, `64kB` or `0.3bdp`, or managed: `red:LIMIT` with \
+                     `,min=…,max=…,p=…`, `codel:LIMIT` with `,target=…,interval=…`, `fq-codel:LIMIT` with \
+                     `,flows=…,quantum=…` besides, `pie:LIMIT` with `,target=…`; each with `,ecn`";
+
+const LIMIT: &str = "a queue is a number of packets as in `1000p`, of bytes as in `64kB`, or of bandwidth-delay products as in \
+                     `0.3bdp`, or managed, as in `codel:1000p`";
+
+/// Reads a queue: its limit and, if it is managed, its algorithm and settings. `1000p`, `0.3bdp`, `codel:1000p`, `red:100p,min=10p,ecn`.
+///
+/// # Errors
+/// Every text that [`quantity::queue`] refuses; an unknown algorithm or setting, or a setting of another algorithm.
+pub fn queue(text: &str) -> Result<(QueueSize, Option<Aqm>), QuantityError> {
+    let text = text.trim();
+    let Some((name, rest)) = text.split_once(':') else {
+        if text.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            return Err(no_limit(text));
+        }
+        let allowed = |error: QuantityError| QuantityError { allowed: LIMIT.into(), ..error };
+        return quantity::queue(text).map(|size| (size, None)).map_err(allowed);
+    };
+    let Some((_, kind)) = KINDS.iter().find(|(known, _)| *known == folded(name)) else {
+        return Err(unknown(name));
+    };
+    let mut parts = rest.split(',');
+    let limit = quantity::queue(parts.next().unwrap_or_default())?;
+    let mut aqm = Aqm {
+        kind: *kind,
+        ecn: false,
+        target: None,
+        interval: None,
+        flows: None,
+        quantum: None,
+        min: None,
+        max: None,
+        max_p: None,
+    };
+    let mut said = Vec::new();
+    for part in parts {
+        let (key, value) = part.split_once('=').map_or((part, None), |(key, value)| (key, Some(value)));
+        if !kind.settings().contains(&key) {
+            let all = || format!("{} takes {}", kind.name(), kind.settings().join(", "));
+            let hint = meant(key, &[], kind.settings().iter().copied());
+            return Err(refuse(part, Why::UnknownWord, hint.unwrap_or_else(all)));
+        }
+        if said.contains(&key) {
+            return Err(refuse(part, Why::Conflict, QUEUE));
+        }
+        said.push(key);
+        match (key, value) {
+            ("ecn", None) => aqm.ecn = true,
+            ("target", Some(value)) => aqm.target = Some(quantity::span(value)?),
+            ("interval", Some(value)) => aqm.interval = Some(quantity::span(value)?),
+            ("flows", Some(value)) => aqm.flows = Some(number(value, 65_536)?),
+            ("quantum", Some(value)) => aqm.quantum = Some(quantum(value)?),
+            ("min", Some(value)) => aqm.min = Some(quantity::queue(value)?),
+            ("max", Some(value)) => aqm.max = Some(quantity::queue(value)?),
+            ("p", Some(value)) => aqm.max_p = Some(probability(value)?),
+            _ => return Err(refuse(part, Why::UnknownWord, QUEUE)),
+        }
+    }
+    let by_packets = |size: &QueueSize| matches!(size, QueueSize::Packets(_));
+    if [aqm.min, aqm.max].iter().flatten().any(|size| by_packets(size) != by_packets(&limit)) {
+        const UNIT: &str = "RED's thresholds are in packets if its limit is, else in bytes or BDP";
+        return Err(refuse(text, Why::Conflict, UNIT));
+    }
+    Ok((limit, Some(aqm)))
+}
+
+/// Returns the error for a text that has no queue limit: an algorithm alone, or another word.
+fn no_limit(text: &str) -> QuantityError {
+    match KINDS.iter().find(|(known, _)| *known == folded(text)) {
+        Some((known, _)) => refuse(text, Why::NoLimit, format!("write it behind, as in `{known}:1000p`")),
+        None => unknown(text),
+    }
+}
+
+fn unknown(name: &str) -> QuantityError {
+    let hint = meant(name, QUEUES, KINDS.iter().map(|(known, _)| *known));
+    refuse(name, Why::UnknownWord, hint.unwrap_or_else(|| QUEUE.to_owned()))
+}
+
+fn number(text: &str, most: u64) -> Result<u32, QuantityError> {
+    match quantity::count(text)? {
+        count if count <= most => Ok(u32::try_from(count).unwrap_or(u32::MAX)),
+        _ => Err(refuse(text, Why::TooLarge, QUEUE)),
+    }
+}
+
+fn quantum(text: &str) -> Result<u32, QuantityError> {
+    let bytes = quantity::bytes(text)?.get();
+    u32::try_from(bytes)
+        .ok()
+        .filter(|bytes| *bytes <= 1 << 24)
+        .ok_or_else(|| refuse(text, Why::TooLarge, QUEUE))
+}
+
+fn probability(text: &str) -> Result<Decimal, QuantityError> {
+    let p = quantity::fraction(text)?;
+    if p.is_zero() { Err(refuse(text, Why::Zero, QUEUE)) } else { Ok(p) }
+}
+
+/// Writes a queue as [`queue`] reads it.
+pub fn show_queue(limit: QueueSize, aqm: Option<&Aqm>) -> String {
+    aqm.map_or_else(|| limit.to_string(), |aqm| format!("{}:{limit}{aqm}", aqm.kind.name()))
+}
+
+impl fmt::Display for Aqm {
+    /// Writes the settings, each after a comma.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let settings = [
+            ("target", self.target.map(show_span)),
+            ("interval", self.interval.map(show_span)),
+            ("flows", self.flows.map(|flows| flows.to_string())),
+            ("quantum", self.quantum.map(|bytes| show_bytes(Bytes::new(u64::from(bytes))))),
+            ("min", self.min.map(|size| size.to_string())),
+            ("max", self.max.map(|size| size.to_string())),
+            ("p", self.max_p.map(|p| p.to_string())),
+        ];
+        for (key, value) in settings {
+            if let Some(value) = value {
+                write!(f, ",{key}={value}")?;
+            }
+        }
+        f.write_str(if self.ecn { ",ecn" } else { "" })
+    }
+}
+
+const POLICER: &str = "a policer is a rate and the bytes of a burst, as in `20mbit,64kB`, or `none`";
+
+/// Reads a policer: `20mbit,64kB`, or `none`.
+///
+/// # Errors
+/// Anything else.
+pub fn policer(text: &str) -> Result<Option<PolicerSpec>, QuantityError> {
+    quantity::or_none(text.trim(), some_policer)
+}
+
+fn some_policer(text: &str) -> Result<PolicerSpec, QuantityError> {
+    let Some((rate, burst)) = text.split_once(',') else {
+        return Err(refuse(text, Why::Part, POLICER));
+    };
+    let allowed = |error: QuantityError| QuantityError { allowed: POLICER.into(), ..error };
+    let rate = quantity::rate(rate).map_err(allowed)?;
+    Ok(PolicerSpec { rate, burst: quantity::bytes(burst).map_err(allowed)? })
+}
+
+/// Writes a policer as [`policer`] reads it.
+pub fn show_policer(policer: &PolicerSpec) -> String {
+    format!("{},{}", show_rate(policer.rate), show_bytes(policer.burst))
+}
+
+const AGGREGATION: &str = "ACK aggregation is the time between releases as in `5ms`, a number of ACKs as in `16`, a \
+                           number and the longest that one is held as in `16,20ms` (20ms if unset), or `none`";
+/// Default time that an unfilled batch holds an ACK.
+const HOLD: Span = Span::from_millis(20);
+
+/// Reads ACK aggregation: `5ms`, `16`, `16,20ms`, `none`.
+///
+/// # Errors
+/// Anything else, or more than 10000 ACKs.
+pub fn ack_aggregation(text: &str) -> Result<Option<Batch>, QuantityError> {
+    quantity::or_none(text.trim(), batch)
+}
+
+fn batch(text: &str) -> Result<Batch, QuantityError> {
+    let allowed = |error: QuantityError| QuantityError { allowed: AGGREGATION.into(), ..error };
+    let (packets, hold) = text.split_once(',').map_or((text, None), |(packets, hold)| (packets, Some(hold)));
+    if hold.is_none() && !packets.bytes().all(|byte| byte.is_ascii_digit()) {
+        return quantity::span(text).map(Batch::Every).map_err(allowed);
+    }
+    let packets = number(packets, 10_000).map_err(allowed)?;
+    let hold = hold.map_or(Ok(HOLD), quantity::span).map_err(allowed)?;
+    Ok(Batch::Of { packets, hold })
+}
+
+/// Writes ACK aggregation as [`ack_aggregation`] reads it.
+pub fn show_ack_aggregation(batch: Batch) -> String {
+    match batch {
+        Batch::Every(span) => show_span(span),
+        Batch::Of { packets, hold } => format!("{packets},{}", show_span(hold)),
+    }
+}
+
+const TRACE: &str = "a rate trace is a list of times and rates as in `0s=100mbit,5s=20mbit` (a rate may be `0`), or a \
+                     file of them, one `TIME RATE` a line, in order from 0s, at most 4096 steps";
+const TRACE_STEPS: usize = 4_096;
+
+/// Reads a rate over time: a list, or the name of a file that holds one.
+///
+/// # Errors
+/// A file that cannot be read, a time or a rate that cannot be read, steps out of order.
+pub fn rate_trace(text: &str) -> Result<RateTrace, QuantityError> {
+    let text = text.trim();
+    let Some(file) = trace_file(text) else {
+        let steps = text.split(',').map(|part| step(part, part.split_once('=')));
+        return trace(text, steps, Why::Trace);
+    };
+    let content =
+        read_text(&file).map_err(|error| refuse(text, Why::Unreadable(error.to_string()), TRACE))?;
+    let lines = (1..).zip(content.lines());
+    let lines = lines.map(|(number, line)| (number, line.split('#').next().unwrap_or_default().trim()));
+    let lines = lines.filter(|(_, line)| !line.is_empty());
+    let steps = lines.clone().map(|(number, line)| {
+        step(line, line.split_once(char::is_whitespace)).map_err(|QuantityError { found, why, allowed }| {
+            let why = Why::Line(Box::new(Line { number, found, why }));
+            QuantityError { allowed, ..refuse(text, why, TRACE) }
+        })
+    });
+    trace(text, steps, |fault| {
+        let at_fault = match fault {
+            TraceFault::Order { step } => lines.clone().nth(step.saturating_sub(1)),
+            TraceFault::LateStart => lines.clone().next(),
+            TraceFault::EndsInOutage => lines.clone().last(),
+            TraceFault::Empty | TraceFault::HugeRate => None,
+        };
+        at_fault.map_or(Why::Trace(fault), |(number, _)| Why::TraceLine(Box::new((fault, number))))
+    })
+}
+
+/// Returns the file that holds a rate over time; `None` if the text itself is the list.
+pub(crate) fn trace_file(text: &str) -> Option<PathBuf> {
+    (!text.contains('=')).then(|| PathBuf::from(text.trim()))
+}
+
+fn step(text: &str, parts: Option<(&str, &str)>) -> Result<(Time, Rate), QuantityError> {
+    let allowed = |error: QuantityError| QuantityError { allowed: TRACE.into(), ..error };
+    let Some((at, rate)) = parts else { return Err(refuse(text, Why::NoStep, TRACE)) };
+    let at = quantity::unless_zero(at, quantity::span).map_err(allowed)?.unwrap_or(Span::ZERO);
+    let rate = quantity::unless_zero(rate, quantity::rate).map_err(allowed)?.unwrap_or(Rate::ZERO);
+    Ok((Time::ZERO + at, rate))
+}
+
+fn trace(
+    text: &str,
+    steps: impl Iterator<Item = Result<(Time, Rate), QuantityError>>,
+    why: impl Fn(TraceFault) -> Why,
+) -> Result<RateTrace, QuantityError> {
+    let steps: Vec<_> = steps.take(TRACE_STEPS + 1).collect::<Result<_, _>>()?;
+    if steps.len() > TRACE_STEPS {
+        return Err(refuse(text, Why::TooLarge, TRACE));
+    }
+    RateTrace::new(&steps).map_err(|fault| refuse(text, why(fault), TRACE))
+}
+
+/// Writes a rate over time as a list that [`rate_trace`] reads.
+pub fn show_rate_trace(trace: &RateTrace) -> String {
+    let step = |(at, rate): &(Time, Rate)| {
+        let at = if *at == Time::ZERO { "0s".to_owned() } else { show_span(at.since(Time::ZERO)) };
+        let rate = if *rate == Rate::ZERO { "0".to_owned() } else { show_rate(*rate) };
+        format!("{at}={rate}")
+    };
+    trace.steps().iter().map(step).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests;

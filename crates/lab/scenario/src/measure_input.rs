@@ -1,0 +1,172 @@
+//! Values of a scenario with which `firstflight-measure` evaluates a run over it.
+
+use firstflight::registry::{Help, Needs};
+use firstflight_measure::ideal::{ENDLESS, ip_bytes};
+use firstflight_measure::{ALONE, Contest, IdealKind, IdealSender, Measured, Policer, Subject};
+use firstflight_sim::Batch;
+
+use crate::asking::is_quick_start;
+use crate::bottleneck::{Aqm, AqmKind};
+use crate::choice::SchemeChoice;
+use crate::keywords::{self, Cross};
+use crate::scenario::{Goal, Scenario};
+
+impl Scenario {
+    /// Returns the scheme and the path of a run with this seed.
+    pub fn measured(&self, choice: &SchemeChoice, seed: u64) -> Measured {
+        Measured {
+            subject: self.subject(choice),
+            seed,
+            scenario_hash: self.hash(),
+            goal: self.goal_of_runs(),
+            ideal_kind: self.ideal_kind(),
+            base_rtt: self.rtt.nanos(),
+            packet: self.packet(),
+            mss: self.mss,
+            quick_start: is_quick_start(self, choice),
+            writes_in_pieces: self.app.is_some(),
+        }
+    }
+
+    /// Returns the scheme with its settings, as the rows of a result identify it.
+    pub fn subject(&self, choice: &SchemeChoice) -> Subject {
+        let own = self.for_scheme(choice);
+        Subject {
+            scheme: choice.entry.name.to_owned(),
+            label: choice.label.clone(),
+            params: choice.params(),
+            avoidance: choice.law(own.avoidance).to_owned(),
+            recovery: keywords::recovery_name(own.recovery).to_owned(),
+            stack: keywords::stack_if_not_rfc(own.stack).map(str::to_owned),
+            restart: own.restart.to_string(),
+            deploy: self.deploy(choice),
+        }
+    }
+
+    /// Returns which parties besides the sender must support the scheme, its law or its restart policy: words of [`Help`] joined by `+`, or
+    /// `alone` if none must.
+    pub fn deploy(&self, choice: &SchemeChoice) -> String {
+        let own = self.for_scheme(choice);
+        let law = own.registry.law(choice.law(own.avoidance)).map(|law| law.needs).unwrap_or_default();
+        deploy(choice.needs().and(own.restart.entry.needs).and(law))
+    }
+
+    /// Returns the condition that ends a run.
+    pub fn goal_of_runs(&self) -> firstflight_measure::Goal {
+        match self.goal {
+            _ if self.rounds.is_some() => firstflight_measure::Goal::Rounds,
+            Goal::Size(size) => firstflight_measure::Goal::Transfer { ip_bytes: self.ip_bytes(size.get()) },
+            Goal::Duration(_) => firstflight_measure::Goal::Duration,
+        }
+    }
+
+    /// Returns whether the ideal completion time is exact or assumes a fair share.
+    pub fn ideal_kind(&self) -> IdealKind {
+        if self.is_responsive() { IdealKind::FairShare } else { IdealKind::Exact }
+    }
+
+    /// Returns the criterion by which the results of a race over this scenario are compared.
+    pub fn contest(&self) -> Contest {
+        Contest {
+            goal: self.goal_of_runs(),
+            payload_bps: self.payload_bps(),
+            seeded: self.seed_changes_runs(),
+        }
+    }
+
+    /// Checks whether the seed can change a run, that is, whether anything on the path is random. The FQ-CoDel queue of a flow is random
+    /// too, but it matters only to flows that share the path with others, and then the starts of those flows are random anyway.
+    pub fn seed_changes_runs(&self) -> bool {
+        let draws = |aqm: Aqm| matches!(aqm.kind, AqmKind::Red | AqmKind::Pie);
+        self.has_cross()
+            || (self.population.is_some() && self.script.is_empty())
+            || !self.loss.is_zero()
+            || !self.ack_loss.is_zero()
+            || self.jitter.is_some()
+            || self.reverse_jitter.is_some()
+            || self.pacing_timer.is_some()
+            || self.timer_noise.is_some()
+            || self.aqm.is_some_and(draws)
+            || matches!(self.ack_aggregation, Some(Batch::Every(_)))
+            || self.rounds.is_some_and(|rounds| rounds.spread.is_some() || rounds.clients > 1)
+    }
+
+    /// Returns the available rate in payload bits per second. `None` with a rate trace, with a policer, or with cross traffic
+    /// other than one constant bit rate.
+    #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
+    fn payload_bps(&self) -> Option<f64> {
+        if self.beside.iter().any(|entry| !entry.reverse) {
+            return None;
+        }
+        let unresponsive = match self.cross {
+            Cross::None => 0,
+            Cross::Cbr(rate) => rate.bps(),
+            Cross::Tcp(_)
+            | Cross::OnOff { .. }
+            | Cross::Poisson { .. }
+            | Cross::Users { .. }
+            | Cross::Web(_) => return None,
+        };
+        if self.rate_trace.is_some() || self.policer.is_some() {
+            return None;
+        }
+        let left = self.rate.bps().saturating_sub(unresponsive).min(self.access_rate.bps());
+        let left = self.receiver_access_rate.map_or(left, |rate| left.min(rate.bps()));
+        Some(left as f64 * f64::from(self.mss) / f64::from(self.packet()))
+    }
+
+    /// Returns the ideal sender of this scenario.
+    pub fn ideal_sender(&self) -> IdealSender {
+        let rates = match &self.rate_trace {
+            Some(trace) => trace.steps().iter().map(|(at, rate)| (at.nanos(), rate.bps())).collect(),
+            None => vec![(0, self.rate.bps())],
+        };
+        IdealSender {
+            access_bps: self.access_rate.bps(),
+            receiver_bps: self.receiver_access_rate.map(firstflight::Rate::bps),
+            rates,
+            policer: self
+                .policer
+                .map(|policer| Policer { bps: policer.rate.bps(), burst: policer.burst.get() }),
+            base_rtt: self.rtt.nanos(),
+            writes: self.writes().collect(),
+            ip_bytes: match self.goal {
+                Goal::Size(size) => Some(self.ip_bytes(size.get())),
+                Goal::Duration(_) => None,
+            },
+        }
+    }
+
+    /// Returns the writes of the application: nanoseconds after the SYN, and IP bytes.
+    fn writes(&self) -> impl Iterator<Item = (u64, u64)> {
+        let size = match self.goal {
+            Goal::Size(size) => size.get(),
+            Goal::Duration(_) => ENDLESS,
+        };
+        let app = self.app.filter(|_| self.is_sized());
+        let (bytes, period) = app.map_or((size, 0), |app| (app.bytes.get().max(1), app.period.nanos()));
+        let rest = move |written: u64| self.ip_bytes(size.saturating_sub(written));
+        let count = if bytes == 0 { 0 } else { size.div_ceil(bytes) };
+        (0..count).map(move |index| {
+            let written = index.saturating_mul(bytes);
+            let own = rest(written) - rest(written.saturating_add(bytes));
+            (period.saturating_mul(index), own)
+        })
+    }
+
+    /// Returns the IP bytes of `payload` bytes in full segments.
+    fn ip_bytes(&self, payload: u64) -> u64 {
+        let mss = u64::from(self.mss);
+        ip_bytes(payload, mss, u64::from(self.packet()) - mss)
+    }
+}
+
+/// Returns which parties besides the sender must support a scheme with these needs: words of [`Help`] joined by `+`, or `alone` if none
+/// must.
+pub fn deploy(needs: Needs) -> String {
+    let words: Vec<&str> = needs.help().map(Help::name).collect();
+    if words.is_empty() { ALONE.to_owned() } else { words.join("+") }
+}
+
+#[cfg(test)]
+mod tests;

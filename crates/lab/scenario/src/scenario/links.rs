@@ -1,0 +1,118 @@
+//! The links of the path, and the unresponsive traffic on them, in the form that the simulator takes.
+
+use firstflight::{Bytes, Span, Time};
+use firstflight_sim::{
+    Approval, CbrSpec, DepartureSpec, OnOffSpec, PathSpec, Periods, Probability, QueueLimit,
+};
+
+use super::Scenario;
+use super::queue::PARTS;
+use crate::keywords::{Cross, QuickStartHops};
+use crate::named_link::NamedLink;
+use crate::quantity::{Decimal, QueueSize};
+use crate::routers::AccessRouters;
+
+impl Scenario {
+    /// Returns the path: its bottleneck, its access links and its return path.
+    pub fn path(&self) -> PathSpec {
+        let reverse_delay = self.reverse_delay();
+        PathSpec {
+            rate: self.rate,
+            queue: self.queue_limit(),
+            forward_delay: self.rtt - reverse_delay,
+            reverse_delay,
+            loss: probability(self.loss),
+            jitter: self.jitter.unwrap_or(Span::ZERO),
+            access_rate: Some(self.access_rate),
+            receiver_rate: self.receiver_access_rate,
+            reverse_rate: Some(self.reverse_rate),
+            reverse_loss: probability(self.ack_loss),
+            reverse_jitter: self.reverse_jitter.unwrap_or(Span::ZERO),
+            reverse_queue: match self.reverse_queue {
+                Some(QueueSize::Packets(packets)) => QueueLimit::Packets(packets),
+                Some(QueueSize::Bytes(bytes)) => QueueLimit::Bytes(bytes),
+                Some(QueueSize::Bdp(_)) | None => QueueLimit::Unlimited,
+            },
+            rates: self.rate_trace.clone(),
+            discipline: self.discipline(),
+            policer: self.policer,
+            ack_batch: self.ack_aggregation,
+        }
+    }
+
+    /// Returns how senders' transmissions deviate from their exact times; `None` if they do not.
+    pub fn departures(&self) -> Option<DepartureSpec> {
+        let spec = DepartureSpec {
+            grain: self.pacing_timer.unwrap_or(Span::ZERO),
+            burst: self.gso.unwrap_or(Bytes::ZERO),
+        };
+        (spec != DepartureSpec::default()).then_some(spec)
+    }
+
+    /// Returns the links whose rates are measured in time slots: the forward links between routers, and the other links that the scenario
+    /// names.
+    pub fn slot_links(&self) -> Vec<NamedLink> {
+        let mut links: Vec<NamedLink> = (1..=self.topology.hops()).map(NamedLink::Forward).collect();
+        let more: Vec<_> = self.measured_links.iter().filter(|link| !links.contains(link)).copied().collect();
+        links.extend(more);
+        links
+    }
+
+    /// Returns how the router before a link answers requests; `None` if that router does not take part in Quick-Start. `hop` counts from
+    /// zero in the direction of the data: the sender's access link, the links between routers, the receiver's access link.
+    pub fn approval(&self, hop: usize, is_access: bool) -> Option<Approval> {
+        let takes_part = match self.qs_hops {
+            QuickStartHops::All => true,
+            QuickStartHops::None => false,
+            QuickStartHops::First(hops) => hop < hops as usize,
+        };
+        let approval = if is_access { self.qs_access.approval() } else { self.qs_router.spec().into() };
+        takes_part.then_some(approval)
+    }
+
+    /// Returns the longest measurement interval of any Quick-Start router.
+    pub fn measuring_interval(&self) -> Span {
+        match self.qs_access {
+            AccessRouters::Like(router) => self.qs_router.interval.max(router.interval),
+            AccessRouters::Capacity | AccessRouters::All => self.qs_router.interval,
+        }
+    }
+
+    /// Returns the unresponsive cross traffic: datagrams that no host answers. `None` if there is no cross traffic, or if it is responsive.
+    pub fn datagrams(&self) -> Option<firstflight_sim::Cross> {
+        self.datagrams_of(self.cross, None)
+    }
+
+    /// Returns the datagrams of this traffic. None of them is sent at `stop` or later.
+    pub fn datagrams_of(&self, cross: Cross, stop: Option<Time>) -> Option<firstflight_sim::Cross> {
+        let packet = self.packet();
+        match cross {
+            Cross::Cbr(rate) => Some(firstflight_sim::Cross::Cbr(CbrSpec { rate, packet, stop })),
+            Cross::OnOff { rate, on, off, pareto } => {
+                let periods = pareto.map_or(Periods::Exponential, |shape| Periods::Pareto(shape.to_f64()));
+                let spec = OnOffSpec { rate, packet, on, off, periods, stop };
+                Some(firstflight_sim::Cross::OnOff(spec))
+            }
+            Cross::None | Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Users { .. } | Cross::Web(_) => None,
+        }
+    }
+}
+
+/// Returns the loss probability with a resolution of one part in 10^15.
+pub fn probability(loss: Decimal) -> Probability {
+    Probability::ratio(loss.times(PARTS).unwrap_or(PARTS), PARTS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantity::fraction;
+
+    #[test]
+    fn a_loss_probability_keeps_its_decimals() {
+        let of = |text| probability(fraction(text).expect("a fraction"));
+        assert_eq!(of("2%"), Probability::ratio(1, 50));
+        assert_eq!(of("0"), Probability::NEVER);
+        assert_eq!(of("0.0001%"), Probability::from_ppm(1));
+    }
+}

@@ -1,0 +1,331 @@
+//! Leap over a bottleneck with a queue, fluid cross traffic, and ACKs that may be held back.
+
+use std::collections::VecDeque;
+
+use firstflight::avoidance::BbrCruise;
+use firstflight::registry::{self, AnyScheme, Value};
+use firstflight::restart::Rfc5681;
+use firstflight::schemes::Initial;
+use firstflight::{Cause, Controller, Event, Exit, Pacing, Span, Time};
+
+use crate::common::{Flow, MSS, micros, millis, packets};
+
+type LeapFlow = Flow<AnyScheme, Rfc5681, BbrCruise>;
+
+const TEN: Initial = Initial { segments: 10, ssthresh: None };
+/// The path has 1000 packets at this rate: 100 Mbit/s.
+const RTT: Span = Span::from_millis(80);
+const PACKET: Span = Span::from_micros(80);
+
+fn start_with(settings: &[(&str, Value)]) -> LeapFlow {
+    let scheme = registry::scheme(if settings.is_empty() { "leap" } else { "leap-saved" })
+        .expect("registered")
+        .build(TEN, settings)
+        .expect("allowed");
+    Flow::established(Controller::new(scheme, Rfc5681::new(TEN), BbrCruise::new()), RTT)
+}
+
+fn start() -> LeapFlow {
+    start_with(&[])
+}
+
+/// One bottleneck.
+struct Net {
+    packet: Span,
+    /// Share of the capacity that other flows leave, in hundredths.
+    left: u64,
+    /// The queue, as time to drain.
+    room: Span,
+    /// ACKs come at multiples of this.
+    held: Span,
+    /// The first flight's ACKs arrive this many hundredths as far apart as its packets.
+    stretch: u64,
+    backlog: Span,
+    last: Time,
+    carried: u64,
+    /// Acknowledgement time of each packet in flight; `None` if the queue dropped it.
+    due: VecDeque<Option<Time>>,
+    dropped: usize,
+    sent: usize,
+    /// The greatest pace, in bits per second.
+    fastest: u64,
+}
+
+impl Net {
+    fn new() -> Self {
+        Self {
+            packet: PACKET,
+            left: 100,
+            room: millis(80),
+            held: Span::ZERO,
+            stretch: 100,
+            backlog: Span::ZERO,
+            last: Time::ZERO,
+            carried: 0,
+            due: VecDeque::new(),
+            dropped: 0,
+            sent: 0,
+            fastest: 0,
+        }
+    }
+
+    /// Takes a packet at the bottleneck, where other flows' packets arrived at a constant rate since the previous
+    /// one.
+    fn carry(&mut self, now: Time) {
+        self.sent += 1;
+        let drained = now.since(self.last).scale(self.left, 100);
+        self.backlog -= drained;
+        self.last = now;
+        if self.backlog > self.room {
+            self.dropped += 1;
+            self.due.push_back(None);
+            return;
+        }
+        self.backlog += self.packet;
+        self.carried += 1;
+        let wait =
+            if self.sent <= 10 { self.packet.scale(self.carried * self.stretch, 100) } else { self.backlog };
+        let back = now + wait + RTT;
+        let held = self.held.nanos().max(1);
+        self.due.push_back(Some(Time::from_nanos(back.nanos().div_ceil(held) * held)));
+    }
+
+    /// Runs the flow until it exits start-up or `limit` has passed; returns the exit and its time.
+    fn run(&mut self, flow: &mut LeapFlow, limit: Span) -> Option<(Exit, Span)> {
+        let begin = flow.path.now;
+        let end = begin + limit;
+        let mut next_send = begin;
+        while flow.exits().is_empty() {
+            while self.due.front() == Some(&None) {
+                self.due.pop_front();
+                // Found lost when the packets after it arrive.
+                flow.lose();
+                flow.ack_with(1, None);
+            }
+            let plan = flow.plan();
+            let may_send = flow.path.pipe + MSS <= plan.window;
+            let send = may_send.then(|| match plan.pacing {
+                Pacing::Rate { .. } => next_send.max(flow.path.now),
+                _ => flow.path.now,
+            });
+            let ack = self.due.front().copied().flatten();
+            let Some(at) = Time::earlier(send, ack).filter(|at| *at <= end) else {
+                flow.path.now = end;
+                return None;
+            };
+            flow.path.now = at;
+            if send == Some(at) {
+                flow.send(1);
+                self.carry(at);
+                if let Pacing::Rate { rate, .. } = flow.plan().pacing {
+                    next_send = at + rate.time_for(MSS);
+                    self.fastest = self.fastest.max(rate.bps());
+                }
+            } else {
+                self.due.pop_front();
+                flow.delivery_rate = MSS.per(self.packet.scale(100, self.left));
+                flow.ack(1);
+            }
+        }
+        flow.exits().first().map(|exit| (*exit, flow.path.now.since(begin)))
+    }
+
+    fn exit(&mut self, flow: &mut LeapFlow) -> (Exit, Span) {
+        self.run(flow, Span::from_secs(3)).expect("an exit within three seconds")
+    }
+}
+
+/// The rate found, in hundredths of the bottleneck's.
+fn percent(exit: &Exit) -> u64 {
+    exit.learned.rate.expect("a rate").bps() / 1_000_000
+}
+
+#[test]
+fn leap_alone_finds_and_proves_the_rate_within_four_round_trips() {
+    let mut net = Net::new();
+    let (exit, after) = net.exit(&mut start());
+    assert_eq!(exit.cause, Cause::Dispersion);
+    assert!((99..=100).contains(&percent(&exit)), "{exit:?}");
+    assert!(after < RTT * 4, "{after:?}");
+    assert_eq!(net.dropped, 0);
+    assert!(exit.learned.window >= packets(995) && exit.learned.window <= packets(1_000), "{exit:?}");
+}
+
+#[test]
+fn the_pipe_is_three_quarters_full_two_round_trips_after_the_handshake() {
+    let mut net = Net::new();
+    let mut flow = start();
+    assert_eq!(net.run(&mut flow, RTT.scale(17, 8)), None);
+    assert!(flow.in_flight() >= 750, "{} packets in flight", flow.in_flight());
+}
+
+#[test]
+fn delay_growth_next_to_a_constant_rate_gives_the_remaining_rate() {
+    for left in [30, 50, 70] {
+        let mut net = Net { left, ..Net::new() };
+        let mut flow = start();
+        let (exit, _) = net.exit(&mut flow);
+        assert_eq!(exit.cause, Cause::Delay);
+        assert!(percent(&exit).abs_diff(left) <= left / 10, "{left} %: {exit:?}");
+    }
+}
+
+#[test]
+fn acks_that_are_held_back_make_no_false_bottleneck() {
+    for held in [1, 3, 5, 10] {
+        let mut net = Net { held: millis(held), ..Net::new() };
+        let found = net.run(&mut start(), millis(600)).map_or(100, |(exit, _)| percent(&exit));
+        assert!((60..=135).contains(&found), "held back for {held} ms: {found} %");
+    }
+}
+
+#[test]
+fn a_misjudged_first_capacity_is_corrected_within_three_round_trips() {
+    // The first flight's ACKs were ten times too far apart, or four times too close.
+    for stretch in [1_000, 400, 50, 25] {
+        let mut net = Net { stretch, ..Net::new() };
+        let mut flow = start();
+        let before = net.run(&mut flow, RTT.scale(41, 10));
+        let looks_for_more = net.fastest > 3 * 100_000_000 * 100 / stretch;
+        let right = before.map_or(looks_for_more, |(exit, _)| (40..=130).contains(&percent(&exit)));
+        assert!(right, "stretched to {stretch} %: {before:?}, at most {} bit/s", net.fastest);
+    }
+}
+
+#[test]
+fn a_queue_that_is_shorter_than_the_first_flight_is_no_end() {
+    let mut net = Net { room: PACKET * 4, ..Net::new() };
+    let (exit, after) = net.exit(&mut start());
+    assert!(percent(&exit) >= 40, "{exit:?} after {after:?}");
+}
+
+#[test]
+fn a_train_overflowing_the_queue_exits_by_loss_with_a_threshold() {
+    let mut net = Net { packet: PACKET * 4, stretch: 25, room: PACKET * 12, ..Net::new() };
+    let (exit, _) = net.exit(&mut start());
+    assert_eq!(exit.cause, Cause::Loss);
+    // The law need not reduce again.
+    assert_eq!(exit.learned.ssthresh, Some(exit.learned.window));
+}
+
+fn saved(window: u64, rtt: u64) -> [(&'static str, Value); 2] {
+    [("saved", Value::Bytes(packets(window))), ("rtt", Value::Span(millis(rtt)))]
+}
+
+#[test]
+fn a_quarter_of_the_saved_window_leaves_in_the_first_round_trip() {
+    let mut net = Net::new();
+    let mut flow = start_with(&saved(1_000, 80));
+    assert_eq!(net.run(&mut flow, RTT), None);
+    assert!((255..=262).contains(&net.sent), "{} packets", net.sent);
+    let (exit, _) = net.exit(&mut flow);
+    assert_eq!(exit.cause, Cause::Dispersion);
+    assert!((99..=100).contains(&percent(&exit)), "{exit:?}");
+}
+
+#[test]
+fn saved_values_of_another_path_or_below_a_burst_are_ignored() {
+    for settings in [saved(1_000, 160), saved(1_000, 7), saved(40, 80)] {
+        let mut net = Net::new();
+        let mut flow = start_with(&settings);
+        assert_eq!(net.run(&mut flow, millis(79)), None);
+        assert_eq!(net.sent, 10);
+    }
+}
+
+#[test]
+fn a_fourfold_saved_window_does_not_overflow_a_short_queue() {
+    let mut net = Net { room: millis(8), ..Net::new() };
+    let mut flow = start_with(&saved(4_000, 80));
+    assert_eq!(net.run(&mut flow, RTT), None);
+    assert_eq!(net.dropped, 0);
+}
+
+#[test]
+fn the_first_flight_waits_for_the_handshake_and_leaves_in_a_burst() {
+    let scheme = registry::scheme("leap").expect("registered").build(TEN, &[]).expect("allowed");
+    let mut flow = LeapFlow::new(Controller::new(scheme, Rfc5681::new(TEN), BbrCruise::new()));
+    assert_eq!(flow.plan().pacing, Pacing::Hold);
+    flow.establish(RTT, false);
+    assert_eq!((flow.window(), flow.plan().pacing), (10, Pacing::AckClock));
+}
+
+#[test]
+fn after_a_lost_syn_it_is_slow_start_from_one_segment() {
+    let scheme = registry::scheme("leap").expect("registered").build(TEN, &[]).expect("allowed");
+    let mut flow = LeapFlow::new(Controller::new(scheme, Rfc5681::new(TEN), BbrCruise::new()));
+    flow.establish(RTT, true);
+    assert_eq!(flow.window(), 1);
+    flow.round(RTT, 1, micros(0));
+    assert_eq!(flow.window(), 2);
+}
+
+#[test]
+fn a_mark_and_a_timeout_leave_the_answer_to_the_law() {
+    for (event, cause) in [
+        (Event::Marked { sent_at: None }, Cause::Mark),
+        (Event::TimedOut { repeated: false }, Cause::Timeout),
+    ] {
+        let mut flow = start();
+        flow.fill();
+        flow.wait(RTT);
+        flow.ack_with(1, Some(RTT));
+        flow.say(&event);
+        let exits = flow.exits();
+        let exit = exits.first().expect("an exit");
+        assert_eq!((exit.cause, exit.learned.ssthresh), (cause, None));
+    }
+}
+
+#[test]
+fn application_paced_data_neither_confirms_nor_refutes_a_rate() {
+    let mut flow = start();
+    let mut net = Net::new();
+    assert_eq!(net.run(&mut flow, RTT.scale(3, 2)), None);
+    let Pacing::Rate { rate: before, .. } = flow.plan().pacing else { panic!("{:?}", flow.plan()) };
+    // From now on one packet leaves in a round trip, for a minute.
+    flow.path.limit = firstflight::SendLimit::App;
+    for _ in 0..700 {
+        flow.ack(flow.in_flight());
+        flow.send(1);
+        flow.wait(RTT);
+    }
+    assert_eq!(flow.exits(), []);
+    let Pacing::Rate { rate, .. } = flow.plan().pacing else { panic!("{:?}", flow.plan()) };
+    assert!(rate.bps() <= before.bps() * 2, "{rate:?} after {before:?}");
+    assert!(flow.window() <= 1_500, "{} packets", flow.window());
+}
+
+#[test]
+fn on_another_path_the_first_flight_is_measured_anew() {
+    let mut flow = start();
+    let mut net = Net::new();
+    assert_eq!(net.run(&mut flow, RTT.scale(5, 4)), None);
+    flow.path.min_rtt = Some(RTT);
+    flow.forget_flight();
+    flow.say(&Event::Begin(firstflight::Origin::PathChange));
+    flow.notes.clear();
+    let mut other = Net { packet: PACKET * 2, ..Net::new() };
+    let (exit, _) = other.exit(&mut flow);
+    assert_eq!(exit.cause, Cause::Dispersion);
+    assert!((49..=50).contains(&percent(&exit)), "{exit:?}");
+}
+
+#[test]
+fn losses_above_3_percent_of_the_window_exit_and_fewer_do_not() {
+    let mut flow = start();
+    let mut net = Net::new();
+    assert_eq!(net.run(&mut flow, RTT.scale(3, 2)), None);
+    // Packets sent before Probe are not judged. The window is 1000 packets.
+    flow.ack_with(20, None);
+    for _ in 0..25 {
+        flow.lose();
+        flow.ack_with(1, None);
+    }
+    assert_eq!(flow.exits(), []);
+    for _ in 0..10 {
+        flow.lose();
+        flow.ack_with(1, None);
+    }
+    assert_eq!(flow.exits().first().map(|exit| exit.cause), Some(Cause::Loss));
+}

@@ -1,0 +1,41 @@
+//! The ledger: figures and tables of papers that are run here. Their claims are compared with the measurements.
+//!
+//! 1. [`Ledger`] has the figures. Each is a TOML file with a scenario, what varies, how it is drawn, and its [`Claim`]s. The
+//!    files are embedded in this library; [`Ledger::read`] reads them from a folder.
+//! 2. [`check`] makes the runs that figures need, in parallel, and returns a [`ClaimResult`] for each claim. The results depend
+//!    only on the files.
+//! 3. [`golden`] has the recorded results.
+//!
+//! docs/guide/papers.md describes the format of the files.
+
+mod curves;
+mod evaluate;
+mod expectation;
+mod expression;
+mod figure;
+mod file;
+mod function;
+pub mod golden;
+mod ledger;
+mod model;
+mod names;
+mod page;
+mod points;
+mod quantity;
+mod result;
+mod rows;
+mod runs;
+mod series;
+pub mod show;
+mod texts;
+mod value;
+mod words;
+
+pub use expectation::Expectation;
+pub use figure::{Claim, Figure, HABITATS, SIMULATOR};
+pub use ledger::{Ledger, LedgerError, PAPERS, UnknownId, paper_title};
+pub use page::page;
+pub use result::{CheckError, ClaimResult, FigureResult, check};
+pub use rows::Row;
+pub use runs::{Habitat, Ran, RunsError, Settings};
+pub use words::{Kind, OverRuns, Setup, Source, Status};

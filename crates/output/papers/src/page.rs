@@ -1,0 +1,165 @@
+//! Shows the ledger's results as a page.
+
+use firstflight_measure::VERSION;
+use firstflight_report::html::HtmlError;
+use firstflight_report::html::ledger::{self, Panel};
+use firstflight_report::svg::plot::{self, Form};
+
+use crate::curves::Drawn;
+use crate::figure::{Claim, Figure, Plot};
+use crate::ledger::paper_title;
+use crate::result::{ClaimResult, FigureResult};
+use crate::rows::Row;
+use crate::show;
+use crate::words::{Kind, Setup, Source, Status};
+
+/// Returns the results as one self-contained HTML page. A paper's `rows` are listed if the page has all of the paper's figures. `command`
+/// is the command that makes the page.
+///
+/// # Errors
+/// Fails only if the template has a defect, which is a bug.
+pub fn page(
+    figures: &[&Figure],
+    results: &[FigureResult],
+    rows: &[Row],
+    command: &str,
+) -> Result<String, HtmlError> {
+    let mut papers: Vec<ledger::Paper> = Vec::new();
+    for (figure, result) in figures.iter().zip(results) {
+        if papers.last().is_none_or(|paper| paper.name != figure.paper) {
+            let (name, title) = (figure.paper.clone(), paper_title(&figure.paper).to_owned());
+            papers.push(ledger::Paper {
+                rows: rows_of(&name, rows, figures),
+                name,
+                title,
+                figures: Vec::new(),
+            });
+        }
+        if let Some(paper) = papers.last_mut() {
+            paper.figures.push(part(figure, result));
+        }
+    }
+    ledger::render(&ledger::Ledger { version: VERSION.to_owned(), command: command.to_owned(), papers })
+}
+
+/// Returns the rows of a paper. Empty unless the page has every figure that they name.
+fn rows_of(paper: &str, rows: &[Row], figures: &[&Figure]) -> Vec<ledger::Row> {
+    let rows = || rows.iter().filter(|row| row.paper() == paper);
+    let is_there = |file: &String| figures.iter().any(|figure| figure.name() == *file);
+    if !rows().flat_map(|row| &row.files).all(is_there) {
+        return Vec::new();
+    }
+    let row = |row: &Row| ledger::Row {
+        id: row.id.clone(),
+        what: row.what.clone(),
+        figures: row.files.clone(),
+        missing: row.missing().unwrap_or_default(),
+    };
+    rows().map(row).collect()
+}
+
+fn part(figure: &Figure, result: &FigureResult) -> ledger::Figure {
+    let plots = figure.plots.iter().zip(&result.plots);
+    let claims = result.claims.iter().filter_map(|result| {
+        let claim = figure.claims.iter().find(|claim| result.id.ends_with(&format!("/{}", claim.id)))?;
+        Some(self::claim(claim, result))
+    });
+    ledger::Figure {
+        id: figure.name(),
+        title: figure.title.clone(),
+        printed: format!("{}, section {}", figure.figure, figure.section),
+        setup: setup_words(figure.setup).to_owned(),
+        choices: figure.choices.clone(),
+        plots: plots.map(|(plot, curves)| panel(figure, plot, curves)).collect(),
+        claims: claims.collect(),
+    }
+}
+
+fn setup_words(setup: Setup) -> &'static str {
+    match setup {
+        Setup::Ns2 => "in ns-2; here in our simulator",
+        Setup::Model => "by closed forms; here by ours, and in our simulator",
+        Setup::Testbed => "in a laboratory; here a simulation of the described path",
+        Setup::Internet => "on the Internet; here a simulation of the described path",
+    }
+}
+
+fn claim(claim: &Claim, result: &ClaimResult) -> ledger::Claim {
+    let source = match claim.source {
+        Source::Printed => "a printed number",
+        Source::Text => "a sentence",
+        Source::Image => "in the image only: the ordering is held",
+    };
+    let reason = if claim.tolerance.is_empty() { String::new() } else { format!(" ({})", claim.tolerance) };
+    let status = match result.status {
+        Status::Holds => "holds",
+        Status::DoesNotHold => "does_not_hold",
+        Status::NotTestable => "not_testable",
+    };
+    let is_measured = !result.measured.is_null() || result.status != Status::NotTestable;
+    ledger::Claim {
+        id: result.id.clone(),
+        says: claim.says.clone(),
+        source: source.to_owned(),
+        status: status.to_owned(),
+        words: show::status_words(result.status).to_owned(),
+        expected: if result.expected.is_empty() {
+            String::new()
+        } else {
+            format!("{}{reason}", result.expected)
+        },
+        measured: if is_measured { show::with_interval(result) } else { String::new() },
+        expression: claim.measured.clone(),
+        why: result.why.clone(),
+    }
+}
+
+fn panel(figure: &Figure, plot: &Plot, curves: &[Drawn]) -> Panel {
+    let show::Numbers { heads, rows, note } = show::numbers(figure, plot, curves);
+    let form = match plot.kind {
+        Kind::Lines => Some(Form::Lines),
+        Kind::Cdf => Some(Form::Steps),
+        Kind::Ordered | Kind::Plane => Some(Form::Points),
+        Kind::Series => Some(Form::Trace),
+        Kind::Bars => Some(Form::Bars),
+        Kind::Table => None,
+    };
+    let drawn = form.map(|form| drawing(figure, plot, form, curves));
+    // A drawing needs no title, because its axis has a label.
+    let title = if drawn.is_none() && plot.title.is_empty() { &plot.y_label } else { &plot.title };
+    Panel { title: title.clone(), plot: drawn, heads, rows, note }
+}
+
+fn drawing(figure: &Figure, plot: &Plot, form: Form, curves: &[Drawn]) -> plot::Plot {
+    let [x_unit, y_unit] = [plot.x_unit, plot.y_unit];
+    let curve = |curve: &Drawn| plot::Curve {
+        name: curve.label.clone(),
+        points: curve
+            .points
+            .iter()
+            .map(|(x, y, half)| (x / x_unit, y / y_unit, half.map(|half| half / y_unit)))
+            .collect(),
+    };
+    let over_axis = matches!(plot.kind, Kind::Lines | Kind::Bars);
+    let places = figure.points.axes.first().filter(|_| over_axis).into_iter().flat_map(|axis| &axis.values);
+    let is_named =
+        figure.points.axes.first().is_some_and(|axis| axis.values.iter().any(|place| !place.is_plain));
+    let places = places.filter(|_| is_named).map(|place| (place.number / x_unit, place.name.clone()));
+    // If the figure has no axis, there is one group of bars without a name.
+    let only = (over_axis && figure.points.axes.is_empty()).then(|| (0.0, String::new()));
+    let label = |label: &str, other: &str| if label.is_empty() { other.to_owned() } else { label.to_owned() };
+    let share = match plot.kind {
+        Kind::Cdf => "share",
+        Kind::Series => "time since the SYN (s)",
+        _ => "",
+    };
+    let (x, y) = if plot.kind == Kind::Cdf { ("", share) } else { (share, "") };
+    plot::Plot {
+        form,
+        curves: curves.iter().map(curve).collect(),
+        labels: [label(&plot.x_label, x), label(&plot.y_label, y)],
+        logarithmic: [plot.log_x, plot.log_y],
+        ranges: [plot.x_range, plot.y_range],
+        places: places.chain(only).collect(),
+    }
+}

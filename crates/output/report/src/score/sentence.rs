@@ -1,0 +1,159 @@
+//! The first sentence of a score: the best scheme that a sender's operator can deploy alone, and the gain from help beyond the sender.
+
+use firstflight_lab::score::{Group, Standing};
+use firstflight_measure::{ALONE, Better, Claim, credit_sentence, help, laws_differ, listed, owing};
+
+use super::cells::{nearest, quantile};
+
+/// Returns the sentence over all paths. It names the scheme with the smallest median cost among those that a sender's operator can deploy
+/// alone, the gain of the best scheme for each kind of help, and the last scheme. `beyond` is the text of an infinite median.
+pub fn sentence(all: &Group, beyond: &str) -> String {
+    let order = all.by_cost();
+    let Some(first) = order.iter().copied().find(|one| one.deploy == ALONE).or(order.first().copied()) else {
+        return String::new();
+    };
+    let says = |one: &Standing| {
+        let law = one.law.as_deref().unwrap_or("several laws");
+        format!("{} ({law}) {}", one.scheme, quantile(one.cost.at[0], 1.0, beyond))
+    };
+    let place = |of: &Standing| order.iter().position(|one| one.scheme == of.scheme);
+    let with_help = order.iter().copied().filter(|one| one.deploy != first.deploy && one.deploy != ALONE);
+    let mut bests: Vec<&Standing> = Vec::new();
+    for one in with_help {
+        if !bests.iter().any(|best| best.deploy == one.deploy) {
+            bests.push(one);
+        }
+    }
+    let helped = bests.iter().map(|best| {
+        let (kind, does) = (help(&best.deploy), says(best));
+        if place(best) > place(first) {
+            return format!("; {kind} shows no gain: {does}");
+        }
+        let told = if all.differs(&best.draws_against_alone) {
+            ""
+        } else {
+            ", which the sign test does not distinguish from chance"
+        };
+        format!("; with {kind} {does}{told}")
+    });
+    let last = order
+        .last()
+        .copied()
+        .filter(|last| last.scheme != first.scheme && !bests.iter().any(|best| best.scheme == last.scheme));
+    let behind = last.map_or_else(String::new, |last| format!("; last is {}", says(last)));
+    let (owed, credit) = credit(all, &order, beyond);
+    let is_owed = owed.contains(&first.scheme.as_str()) && first.bytes_cost.of * 2 >= first.rows;
+    let is_all_alone = order.iter().all(|one| one.deploy == ALONE);
+    let lead = match (first.deploy.as_str(), is_all_alone) {
+        (ALONE, true) if is_owed => {
+            "None is better by median cost than slow start that counts bytes".to_owned()
+        }
+        (ALONE, false) if is_owed => {
+            "None that one can deploy alone is better by median cost than slow start that counts bytes"
+                .to_owned()
+        }
+        (ALONE, true) => "Best by median cost".to_owned(),
+        (ALONE, false) => "Best alone by median cost".to_owned(),
+        (deploy, _) => format!("Best by median cost, with {}", help(deploy)),
+    };
+    let helped: String = helped.collect();
+    let laws: Vec<_> = order.iter().copied().map(law).collect();
+    let laws = laws_differ(law(first).0, &laws, |law| format!("avoidance = \"{law}\" in the sweep"));
+    format!("{lead}: {}{helped}{behind}.{}{credit}{laws}", says(first), not_told(all, first, &order))
+}
+
+/// Returns the first sentence of the page.
+pub(crate) fn verdict(all: &Group, beyond: &str) -> String {
+    let decided = all.races - all.nobody;
+    format!(
+        "{} Within 1 % of the best of the race most often: {}.",
+        sentence(all, beyond),
+        nearest(all, decided)
+    )
+}
+
+/// Returns the schemes that are no better than byte-counting slow start by the rule of races, and the sentence about them. Each is compared
+/// with byte-counting slow start over the races that both ran in.
+fn credit<'a>(all: &Group, order: &[&'a Standing], beyond: &str) -> (Vec<&'a str>, String) {
+    let claim = |one: &&'a Standing| Claim {
+        name: &one.scheme,
+        counts: one.counts,
+        never_left: one.never_left,
+        deploy: &one.deploy,
+        number: one.cost.median(),
+    };
+    let claims: Vec<Claim<'a>> = order.iter().map(claim).collect();
+    let names = owing(Better::Less, &claims);
+    let held: Vec<&'a Standing> = order
+        .iter()
+        .copied()
+        .filter(|one| names.contains(&one.scheme.as_str()) && one.bytes_cost.of > 0)
+        .collect();
+    let Some(of_first) = held.first() else { return (Vec::new(), String::new()) };
+    let is_better =
+        |one: &Standing| Better::Less.is_better(one.cost_beside_bytes.median(), one.bytes_cost.median());
+    // Only schemes with the same reference are compared. Schemes with other path options have another slow start as their reference.
+    let beside = held.iter().filter(|one| one.bytes_cost == of_first.bytes_cost);
+    let owed: Vec<&str> = beside.filter(|one| !is_better(one)).map(|one| one.scheme.as_str()).collect();
+    let races = match of_first.bytes_cost.of {
+        some if some < of_first.rows => format!(" over the {some} of {} races that it ran in", all.races),
+        _ => String::new(),
+    };
+    let number = format!("a median cost of {}{races}", quantile(of_first.bytes_cost.at[0], 1.0, beyond));
+    let sentence = credit_sentence(&owed, &claims, &number, COUNT_ALIKE);
+    (owed, sentence)
+}
+
+/// The key of a sweep with which all schemes count bytes.
+const COUNT_ALIKE: &str = "slow-start-counts = \"bytes\" in the sweep";
+
+fn law(one: &Standing) -> (&str, &str) {
+    (one.law.as_deref().unwrap_or("several laws"), "")
+}
+
+/// Lists the schemes deployable alone that the sign test does not distinguish from `first`, and those that are faster than `first` in
+/// significantly more races.
+fn not_told(all: &Group, first: &Standing, order: &[&Standing]) -> String {
+    if first.deploy != ALONE {
+        return String::new();
+    }
+    let others: Vec<&Standing> =
+        order.iter().copied().filter(|one| one.deploy == ALONE && one.scheme != first.scheme).collect();
+    let names = |is: &dyn Fn(&Standing) -> bool| {
+        others.iter().filter(|one| is(one)).map(|one| one.scheme.as_str()).collect::<Vec<_>>()
+    };
+    let same = names(&|one| !all.differs(&one.draws_against_alone));
+    let faster = names(&|one| {
+        all.differs(&one.draws_against_alone)
+            && one.draws_against_alone.faster > one.draws_against_alone.slower
+    });
+    let draws = if all.is_independent() {
+        "race by race"
+    } else {
+        "draw by draw, the costs of a draw's races averaged,"
+    };
+    let is_are = |names: &[&str]| if names.len() > 1 { "are" } else { "is" };
+    let same = if same.is_empty() {
+        String::new()
+    } else {
+        format!(" The sign test {draws} does not distinguish {} from {}.", shortened(&same), first.scheme)
+    };
+    let faster = if faster.is_empty() {
+        String::new()
+    } else {
+        format!(" {} {} faster than {} more often.", shortened(&faster), is_are(&faster), first.scheme)
+    };
+    same + &faster
+}
+
+/// The maximum number of names in a clause.
+const MAX_NAMES: usize = 4;
+
+/// Lists the first few names, and the number of the others.
+fn shortened(names: &[&str]) -> String {
+    if names.len() <= MAX_NAMES {
+        return listed(names);
+    }
+    let (shown, rest) = names.split_at(MAX_NAMES - 1);
+    format!("{} and {} more", shown.join(", "), rest.len())
+}

@@ -1,0 +1,4 @@
+//! Headers through the public interface, and two sockets that exchange packets.
+
+mod bytes;
+mod round_trip;
