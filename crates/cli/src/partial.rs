@@ -11,7 +11,7 @@ const FIELD: &str = "interrupted";
 
 /// The description of an interrupted race in which only the runs of its references are not finished.
 pub(crate) const WITHOUT_REFERENCES: &str =
-    "all runs are finished, but not those of slow start that counts bytes";
+    "all runs are finished, but not those of byte-counting slow start";
 
 /// A description of what an interrupted command has finished and has not written.
 #[derive(Debug)]

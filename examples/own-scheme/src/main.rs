@@ -44,7 +44,7 @@ const STEP_BACK: SchemeEntry = SchemeEntry {
         name: "rise",
         kind: Kind::Fraction { min_ppm: 10_000, max_ppm: 1_000_000 },
         default: Value::Fraction { ppm: 250_000 },
-        help: "how far the smoothed RTT may be above the least",
+        help: "how far the smoothed RTT may be above the minimum",
     }],
     needs: Needs::of(&[Ability::AckClock]).using(&[Ability::Marks]),
     make: |initial, settings| {

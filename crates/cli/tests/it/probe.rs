@@ -123,7 +123,7 @@ fn a_real_path_is_probed_by_a_reflector_or_by_server_acks() {
         let words = ["probe", &far.address, "--probe", "gap:300us", "--packet", "1000B"];
         let table =
             stdout(&firstflight().args(words).env("COLUMNS", "80").output().expect("the command runs"));
-        for word in ["trains of 16 packets of 1000 bytes", "least round trip", "burst", "PTR says"] {
+        for word in ["trains of 16 packets of 1000 bytes", "minimum RTT", "burst", "PTR says"] {
             assert!(table.replace('\n', " ").contains(word), "{word} in {table}");
         }
         assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
@@ -158,5 +158,5 @@ fn a_probe_without_answer_is_one_error_line_and_no_row() {
     drop(silent);
     let output = run(&["probe", &address]);
     assert_eq!((status(&output), stderr(&output).lines().count()), (3, 1));
-    assert!(stderr(&output).contains("nobody listens at"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("no one listens at"), "{}", stderr(&output));
 }

@@ -230,7 +230,7 @@ fn invalid_sweeps_are_refused_in_one_line_before_any_write() {
         ("\"2mbit\"", "\"2mb\"", "`2mb`"),
         ("\"0.2bdp\"", "\"0bdp\"", "zero"),
         ("\"tcp:1\"", "\"web:20%\"", "give-up needs a size"),
-        ("give-up = 20", "give-up = 0", "give-up: a whole number from 1"),
+        ("give-up = 20", "give-up = 0", "give-up: allowed is a whole number from 1"),
     ] {
         std::fs::write(&file, SWEEP.replace(from, to)).expect("a file");
         let line = refused(&["sweep", text(&file), "--out", text(&out)]);

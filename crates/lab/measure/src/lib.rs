@@ -62,7 +62,7 @@ pub use show::rounded_rate;
 pub use summary::SPREAD;
 pub use tap::Tap;
 pub use verdict::{
-    Better, Claim, Reference, credit_sentence, help, laws_differ, listed, owing, population_verdict,
+    Better, Claim, Reference, credit_notes, help, laws_differ, listed, noted, owing, population_verdict,
     populations_want_reference, rank, rank_populations, verdict, wants_reference,
 };
 pub use waits::{Wait, Waits};

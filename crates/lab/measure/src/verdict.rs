@@ -25,11 +25,11 @@ mod populations;
 mod wait;
 mod words;
 
-pub use claims::{Better, Claim, credit_sentence, owing};
+pub use claims::{Better, Claim, credit_notes, owing};
 pub use credit::{Reference, wants_reference};
 pub use laws::laws_differ;
 pub use populations::{population_verdict, populations_want_reference, rank_populations};
-pub use words::{help, listed};
+pub use words::{help, listed, noted};
 
 /// Orders results best first.
 ///
@@ -68,9 +68,9 @@ fn none_last(a: Option<f64>, b: Option<f64>) -> Ordering {
     }
 }
 
-/// Returns the verdict on ranked results, in one line, from their numbers only. It says whether one run decides nothing, which scheme is
-/// best among those that a sender's operator can deploy alone, what help beyond the sender gains, and what the runs do not decide.
-/// `references` are results of byte-counting slow start in this race ([`wants_reference`]).
+/// Returns the verdict on ranked results, from their numbers only: a line with the best scheme among those that need no help beyond the
+/// sender, and one line for each note ([`noted`]). The notes say whether one run decides nothing, what help gains, and what the runs do
+/// not decide. `references` are results of byte-counting slow start in this race ([`wants_reference`]).
 pub fn verdict(contest: &Contest, ranked: &[SchemeResult], references: &[Reference]) -> String {
     let alone: Vec<&SchemeResult> = ranked.iter().filter(|result| deploy(result) == ALONE).collect();
     let field = if alone.is_empty() { ranked.iter().collect() } else { alone };
@@ -84,21 +84,23 @@ pub fn verdict(contest: &Contest, ranked: &[SchemeResult], references: &[Referen
         field,
         ranked,
     };
-    let says = match contest.goal {
+    let (headline, notes) = match contest.goal {
         Goal::Rounds => standing.by_elapsed(),
         Goal::Transfer { .. } => standing.by_cost(),
         Goal::Duration => standing.by_throughput(),
     };
-    let one_run = if luck::is_chance(contest, ranked) { luck::ONE_RUN } else { "" };
-    one_run.to_owned()
-        + &says
-        + &standing.undecided()
-        + &standing.credit.says()
-        + &standing.laws()
-        + &luck::says(contest, ranked)
-        + &wait::says(ranked)
-        + &harm::says(ranked, first)
-        + &standing.aborted()
+    let one_run = luck::is_chance(contest, ranked).then(|| luck::ONE_RUN.to_owned());
+    let notes = one_run
+        .into_iter()
+        .chain(notes)
+        .chain(standing.undecided())
+        .chain(standing.credit.notes())
+        .chain(standing.laws())
+        .chain(luck::note(contest, ranked))
+        .chain(wait::notes(ranked))
+        .chain(harm::note(ranked, first))
+        .chain(standing.aborted());
+    noted(&headline, notes)
 }
 
 /// The singular and the plural of a verb.
@@ -117,53 +119,59 @@ struct Standing<'a> {
     ranked: &'a [SchemeResult],
 }
 
+/// The headline of a verdict, and its notes on help and on unfinished results.
+type Said = (String, Vec<String>);
+
 impl Standing<'_> {
-    fn by_elapsed(&self) -> String {
+    fn by_elapsed(&self) -> Said {
         let says = |judged: &Judged| {
             let drops = match judged.number("drops") {
                 Some(drops) if drops > 0.0 => {
-                    format!("{drops:.2} packets dropped a reply{}", judged.some("drops"))
+                    format!("{drops:.2} packets dropped per reply{}", judged.some("drops"))
                 }
                 _ => "nothing dropped".to_owned(),
             };
             let elapsed = judged.number("elapsed_s").map_or_else(String::new, span);
             format!("{elapsed} with {drops}")
         };
-        let (helped, behind) = (self.helped(TAKES, &says), self.behind("elapsed_s", &says));
+        let helped = self.helped(TAKES, &says);
         if self.best.whole("elapsed_s").is_none() {
-            return self.nobody("finished every reply", "elapsed_s", &helped);
+            return self.nobody("finished every reply", "elapsed_s", helped);
         }
-        format!("{}, {}{helped}{behind}.", self.winners("elapsed time after an idle time"), says(&self.best))
+        let best = format!("{}, {}.", self.winners("elapsed time after an idle time"), says(&self.best));
+        self.with_worst(best, helped, "elapsed_s", &says)
     }
 
-    fn by_cost(&self) -> String {
+    fn by_cost(&self) -> Said {
         let best = &self.best;
         let says = |judged: &Judged| match judged.cost {
-            Some(cost) => format!("{}, {cost:.2} times", fct(judged)),
+            Some(cost) => format!("{}, {cost:.2} x", fct(judged)),
             None => fct(judged),
         };
-        let helped = self.helped(TAKES, &fct);
+        let mut notes = self.helped(TAKES, &fct);
         if best.cost.or(best.fct).is_none() {
-            return self.nobody("finished every transfer", "fct_s", &helped);
+            return self.nobody("finished every transfer", "fct_s", notes);
         }
         let fair = best.object.get("ideal_kind").and_then(Value::as_str) == Some("fair-share");
-        let ideal = if fair { "ideal of a fair share" } else { "ideal" };
-        let times = match best.cost {
-            Some(cost) if fair && cost < 0.995 => {
-                format!("{cost:.2} times the {ideal}, so more than a fair share")
-            }
-            Some(cost) => format!("{cost:.2} times the {ideal}"),
-            None => "with no ideal to compare with: others may take all of the rate".to_owned(),
+        let (by, times) = match best.cost {
+            Some(cost) if fair => ("cost", format!(", {cost:.2} x fair-share ideal")),
+            Some(cost) => ("cost", format!(", {cost:.2} x ideal")),
+            None => ("completion time", String::new()),
         };
-        let by = if best.cost.is_some() { "cost" } else { "completion time" };
-        let behind = self.behind("fct_s", &says);
-        format!("{}, {}, {times}{helped}{behind}.", self.winners(by), fct(best))
+        match best.cost {
+            Some(cost) if fair && cost < 0.995 => {
+                notes.push(format!("{} took more than a fair share.", named(&[self.first])));
+            }
+            Some(_) => {}
+            None => notes.push("the ideal is undefined, because others may take the whole rate.".to_owned()),
+        }
+        self.with_worst(format!("{}, {}{times}.", self.winners(by), fct(best)), notes, "fct_s", &says)
     }
 
-    fn by_throughput(&self) -> String {
+    fn by_throughput(&self) -> Said {
         let best = &self.best;
         let share = share(self.contest, best)
-            .map_or_else(String::new, |share| format!(" ({share} of what is available)"));
+            .map_or_else(String::new, |share| format!(" ({share} of the available rate)"));
         let start_up = match best.number("su_time_s") {
             Some(time) => format!("start-up {}{}", span(time), best.some("su_time_s")),
             None => "no end of start-up".to_owned(),
@@ -173,10 +181,9 @@ impl Standing<'_> {
         });
         let other = self.heavier().map_or_else(String::new, |result| {
             let (others, judged) = (self.alike(result), Judged::of(result));
-            let reach = REACHES[usize::from(others.len() > 1)];
             let others: Vec<&str> = others.iter().map(|result| result.name.as_str()).collect();
             format!(
-                "; {} {reach} {} with {}",
+                " Highest su-loss: {}, {} with {}.",
                 listed(&others),
                 rounded_rate(whole(judged.throughput)),
                 su_loss(&judged)
@@ -184,7 +191,7 @@ impl Standing<'_> {
         });
         let winners = self.winners("throughput, within 1 % by su-loss");
         let throughput = rounded_rate(whole(best.throughput));
-        format!("{winners}, {throughput}{share}, {start_up} with {}{helped}{other}.", su_loss(best))
+        (format!("{winners}, {throughput}{share}, {start_up} with {}.{other}", su_loss(best)), helped)
     }
 
     /// Returns the result with the highest su-loss; `None` if it does not exceed the best's, or if the verdict names the result as one with
@@ -210,15 +217,14 @@ impl Standing<'_> {
         let winners = self.alike(self.first);
         let here = if luck::is_chance(self.contest, self.ranked) { " in this run" } else { "" };
         let what = format!("{what}{here}");
-        let alone = if self.field.len() < self.ranked.len() { "alone " } else { "" };
+        let without_help = if self.field.len() < self.ranked.len() { "without help " } else { "" };
         let lead = match (winners.len(), self.ranked.len()) {
             (_, 1) => String::new(),
             (alike, all) if alike == all => format!("By {what}: "),
             _ if winners.iter().all(|winner| self.credit.is_bytes_alone(winner)) => {
-                let whose = if alone.is_empty() { "" } else { "that one can deploy alone " };
-                format!("None {whose}is better by {what} than slow start that counts bytes: ")
+                format!("No scheme {without_help}beats byte-counting slow start by {what}: ")
             }
-            _ => format!("Best {alone}by {what}: "),
+            _ => format!("Best {without_help}by {what}: "),
         };
         let with = match deploy(self.first) {
             ALONE => String::new(),
@@ -239,8 +245,9 @@ impl Standing<'_> {
         bests
     }
 
-    /// Describes what each kind of help from beyond the sender adds. A kind is left out if its best result did not finish in every run.
-    fn helped(&self, verbs: [&str; 2], says: &dyn Fn(&Judged) -> String) -> String {
+    /// Returns a note on what each kind of help from beyond the sender adds. A kind is left out if its best result did not finish in every
+    /// run.
+    fn helped(&self, verbs: [&str; 2], says: &dyn Fn(&Judged) -> String) -> Vec<String> {
         let is_whole = |result: &&SchemeResult| pairs::mean_of(self.contest, result).is_some();
         let place = |of: &SchemeResult| self.ranked.iter().position(|result| std::ptr::eq(result, of));
         let says = |best: &SchemeResult| {
@@ -249,41 +256,40 @@ impl Standing<'_> {
             let does = format!("{} {verb} {}", named(&alike), says(&Judged::of(best)));
             let is_several = kind.contains(" and ");
             if self.pairs.alike(self.first, best) {
-                return format!(
-                    "; {kind} {} nothing: {does}",
-                    ["changes", "change"][usize::from(is_several)]
-                );
+                return format!("{kind} {} nothing: {does}.", ["changes", "change"][usize::from(is_several)]);
             }
             if place(best) > place(self.first) {
-                return format!("; {kind} {} no gain: {does}", ["shows", "show"][usize::from(is_several)]);
+                return format!("{kind} {} no gain: {does}.", ["shows", "show"][usize::from(is_several)]);
             }
             let doubt = self.pairs.doubt(best, self.first).map_or_else(String::new, |lag| {
                 format!(", which {} runs do not distinguish from chance ({})", best.rows.len(), lag.would())
             });
-            format!("; with {kind} {does}{doubt}")
+            format!("with {kind}, {does}{doubt}.")
         };
         self.best_helped().into_iter().filter(is_whole).map(says).collect()
     }
 
-    /// Returns the sentence on the results whose connections were aborted; empty if there are none.
-    fn aborted(&self) -> String {
+    /// Returns the note on results whose connections were aborted.
+    fn aborted(&self) -> Option<String> {
         let aborted = |result: &&SchemeResult| Judged::of(result).runs("aborted_s").0 > 0;
         let names: Vec<&str> =
             self.ranked.iter().filter(aborted).map(|result| result.name.as_str()).collect();
-        let connections = if names.len() > 1 { "Connections" } else { "A connection" };
+        let connections = if names.len() > 1 { "connections" } else { "a connection" };
         let were = if names.len() > 1 { "were" } else { "was" };
-        if names.is_empty() {
-            return String::new();
-        }
-        format!(" {connections} of {} {were} aborted, for nothing was answered any more.", listed(&names))
+        (!names.is_empty()).then(|| {
+            format!(
+                "{connections} of {} {were} aborted, because the peer no longer answered.",
+                listed(&names)
+            )
+        })
     }
 
-    /// Returns the sentence for the case that the best result lacks `field` in some run. It says which results lack it, and what help does.
-    fn nobody(&self, did: &str, field: &str, helped: &str) -> String {
+    /// Returns what is said if the best result lacks `field` in some run: which results lack it, and what help does.
+    fn nobody(&self, did: &str, field: &str, helped: Vec<String>) -> Said {
         let some = self.ranked.iter().any(|result| Judged::of(result).runs(field).0 > 0);
         let which = if some { format!(": {}", self.unfinished(field)) } else { String::new() };
-        let who = if helped.is_empty() { "No scheme" } else { "No scheme that one can deploy alone" };
-        format!("{who} {did} within the limit{which}{helped}.")
+        let who = if helped.is_empty() { "No scheme" } else { "No scheme without help" };
+        (format!("{who} {did} within the limit{which}."), helped)
     }
 
     /// Describes the results that lack the field in some or all runs; empty if there are none.
@@ -307,17 +313,23 @@ impl Standing<'_> {
         format!("{some}{between}{none}")
     }
 
-    /// Describes the results that did not finish or, if all did, the last result.
-    fn behind(&self, field: &str, says: &dyn Fn(&Judged) -> String) -> String {
+    /// Adds the last result to the headline `best` or, if some results did not finish, a note on these.
+    fn with_worst(
+        &self,
+        best: String,
+        mut notes: Vec<String>,
+        field: &str,
+        says: &dyn Fn(&Judged) -> String,
+    ) -> Said {
         let unfinished = self.unfinished(field);
         if !unfinished.is_empty() {
-            return format!("; {unfinished}");
+            notes.push(unfinished + ".");
+            return (best, notes);
         }
-        self.last().map_or_else(String::new, |last| {
-            let alike = self.alike(last);
-            let are = if alike.len() > 1 { "are" } else { "is" };
-            format!("; last {are} {}, {}", named(&alike), says(&Judged::of(last)))
-        })
+        let worst = self.last().map_or_else(String::new, |last| {
+            format!(" Worst: {}, {}.", named(&self.alike(last)), says(&Judged::of(last)))
+        });
+        (best + &worst, notes)
     }
 
     /// Returns the last result; `None` if it is not clearly behind the best, or if the verdict names it already.
@@ -331,18 +343,17 @@ impl Standing<'_> {
         self.ranked.last().filter(|last| !is_named(last) && is_behind(last))
     }
 
-    /// Returns the sentence on laws that differ among the ranked results. The text is empty if no result left start-up, because then no law
-    /// was used.
-    fn laws(&self) -> String {
+    /// Returns the note on laws that differ among the ranked results; `None` if no result left start-up, because then no law was used.
+    fn laws(&self) -> Option<String> {
         if self.ranked.iter().all(credit::never_left) {
-            return String::new();
+            return None;
         }
         let ranked: Vec<_> = self.ranked.iter().map(governs).collect();
         laws_differ(words::law(self.first), &ranked, laws::option)
     }
 
-    /// Returns the sentence on the results that these runs do not distinguish from the best.
-    fn undecided(&self) -> String {
+    /// Returns the notes on the results that these runs do not distinguish from the best.
+    fn undecided(&self) -> Vec<String> {
         let doubts = self.doubts();
         let others: Vec<_> =
             doubts.into_iter().map(|(result, doubt)| (result.name.as_str(), doubt)).collect();

@@ -33,7 +33,7 @@ pub struct Report {
     pub scenario_hash: String,
     /// The scenario's canonical text. For captures, it is the files read and what was left out. For transfers, it is the files.
     pub scenario_text: String,
-    /// The verdict in one line.
+    /// The verdict: a headline, and one line for each note.
     pub verdict: String,
     /// The summary over all senders, if the report has captures with several senders.
     pub summary: Option<Summed>,

@@ -6,7 +6,6 @@ mod summary;
 mod words;
 
 pub(crate) use cells::{least, nearest, share};
-pub use sentence::sentence;
 pub(crate) use sentence::verdict;
 pub use summary::summary;
 pub use words::{LIMITS, MEASURES};
@@ -20,7 +19,7 @@ use serde_json::Value;
 use crate::grid::{ALWAYS, Cells, Column, Columns, Grid};
 use crate::human::significant;
 use crate::prose;
-use crate::table::{Headings, TableStyle};
+use crate::table::{Headings, TableStyle, in_lines};
 use firstflight_export::columns::SWEEP_COLUMNS;
 use firstflight_export::record::{self, Record};
 
@@ -211,9 +210,10 @@ pub fn render(groups: &[Group], give_up: Option<u64>, of: &str, style: &TableSty
     let fitting = width.filter(|_| style.columns != Columns::All);
     let plain = |columns| Grid::new(columns, fitting).plain(width);
     let title = "All paths: median / 90th / 99th percentile; docs/guide/score.md has the definitions";
-    let opening =
-        format!("{}\n\n{of}\n\n{}\n\n", verdict(all, beyond), with_bound(title, all, &style.columns));
-    let mut out = prose::fold(&opening, width, 0) + &plain(standings(all, beyond, &style.columns));
+    let opening = format!("\n{of}\n\n{}\n\n", with_bound(title, all, &style.columns));
+    let mut out = in_lines(&verdict(all, beyond), style);
+    out += &prose::fold(&opening, width, 0);
+    out += &plain(standings(all, beyond, &style.columns));
     let who = "\nWho wins where: in each class the schemes with the lowest median cost, and those that are most often within \
                1 % of the best\n\n";
     out += &prose::fold(who, width, 0);

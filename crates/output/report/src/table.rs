@@ -94,7 +94,7 @@ pub fn headings(columns: impl Iterator<Item = ([&'static str; 2], &'static str)>
     found
 }
 
-/// Renders the records as a table, in the given order, with the verdict in a paragraph below. The text ends with a newline.
+/// Renders the records as a table, in the given order, with the lines of the verdict below. The text ends with a newline.
 ///
 /// If the terminal is too narrow, the columns of the highest rank are left out, and a line lists them. A shortened name is written in full
 /// below the table.
@@ -133,9 +133,20 @@ pub fn render(records: &[Record], verdict: &str, style: &TableStyle) -> String {
         line(&mut out, &paint.with(Style::new().dimmed(), &note));
     }
     if !verdict.is_empty() {
-        let verdict = prose::fold(&in_a_line(verdict), style.width, 0);
         out.push('\n');
-        line(&mut out, &paint.with(Style::new().bold(), &verdict));
+        out.push_str(&in_lines(verdict, style));
+    }
+    out
+}
+
+/// Renders a verdict: its first line in bold, and its notes. Continuation lines of a note are indented.
+pub fn in_lines(verdict: &str, style: &TableStyle) -> String {
+    let paint = Paint { on: style.colour };
+    let mut out = String::new();
+    for (place, text) in verdict.lines().enumerate() {
+        let (hang, style_of) = if place == 0 { (0, Style::new().bold()) } else { (2, Style::new()) };
+        let text = prose::fold(&in_a_line(text), style.width, hang);
+        line(&mut out, &paint.with(style_of, &text));
     }
     out
 }

@@ -73,11 +73,11 @@ fn a_syn_with_another_number_opens_another_connection() {
 }
 
 #[test]
-fn a_syn_with_the_same_number_was_sent_again() {
+fn a_syn_with_the_same_number_is_a_retransmission() {
     let again = vec![(0, segment(From::Client, SYN, 1000, 0, 0))];
     let all = found(&[again, open(1000, ONE)].concat());
     assert_eq!(all.len(), 1);
-    assert!(all[0].undefined["handshake_rtt_s"].contains("SYN was sent again"), "{:?}", all[0].undefined);
+    assert!(all[0].undefined["handshake_rtt_s"].contains("SYN was retransmitted"), "{:?}", all[0].undefined);
 }
 
 #[test]

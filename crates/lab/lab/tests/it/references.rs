@@ -45,8 +45,9 @@ fn schemes_without_an_exit_are_compared_with_byte_counting_slow_start() {
     );
     let line = verdict(&path.contest(), &results, &references);
     assert!(
-        line.starts_with("None is better by cost than slow start that counts bytes: hystart-linux (cubic) and hystart++ (reno)")
-            && line.contains(" never left start-up, and are no better than slow start that counts bytes"),
+        line.starts_with(
+            "No scheme beats byte-counting slow start by cost: hystart-linux (cubic) and hystart++ (reno)"
+        ) && line.contains(" never exited start-up and are no better than byte-counting slow start ("),
         "{line}"
     );
 }
@@ -56,7 +57,8 @@ fn gain_over_byte_counting_slow_start_is_credited_to_the_scheme() {
     let (path, results, references) = raced(&FAR, "slow-start,suss");
     let line = verdict(&path.contest(), &results, &references);
     assert!(
-        line.starts_with("Best by cost: suss (cubic)") && line.contains(" Slow start that counts bytes has "),
+        line.starts_with("Best by cost: suss (cubic)")
+            && line.contains("note: byte-counting slow start has "),
         "{line}"
     );
 }
@@ -149,17 +151,17 @@ fn populations_are_held_to_slow_start_that_counts_bytes_as_races_are() {
     assert_eq!(flows, counts.iter().flat_map(|one| vec![one.clone(); 6]).collect::<Vec<_>>());
     assert_eq!(references, 1, "one slow start for both");
     assert!(
-        line.contains(" None is better than slow start that counts bytes by a flow's throughput in this run")
+        line.starts_with("No scheme beats byte-counting slow start by a flow's throughput in this run")
             && line.contains(
-                " hystart-linux and hystart++ never left start-up, and are no better than slow start"
+                "note: hystart-linux and hystart++ never exited start-up and are no better than byte-counting slow"
             ),
         "{line}"
     );
     let (.., references, line) = said(&[], "slow-start,suss");
     assert!(
         references == 1
-            && line.contains(" Best by a flow's throughput in this run")
-            && line.contains(" Slow start that counts bytes has a mean of "),
+            && line.starts_with("Best by a flow's throughput in this run")
+            && line.contains("note: byte-counting slow start has a mean of "),
         "{line}"
     );
     assert_eq!(said(&[("slow-start-counts", "bytes")], "slow-start,hystart++").2, 0, "all count alike");

@@ -67,17 +67,17 @@ pub fn owing<'a>(better: Better, claims: &[Claim<'a>]) -> Vec<&'a str> {
     claims.iter().filter(owes).map(|claim| claim.name).collect()
 }
 
-/// Returns the sentence on byte-counting slow start, which has this `number`. It names the claims that are no better, and those that count
-/// ACKs. `advice` is the option with which all schemes count alike.
-pub fn credit_sentence(no_better: &[&str], claims: &[Claim<'_>], number: &str, advice: &str) -> String {
-    let rest = format!("; {}, and {advice} has all count alike.", count_acks(claims));
+/// Returns the notes on byte-counting slow start, which has this `number`. They name the claims that are no better, and those that count
+/// ACKs. `advice` is the option with which all schemes count bytes.
+pub fn credit_notes(no_better: &[&str], claims: &[Claim<'_>], number: &str, advice: &str) -> [String; 2] {
+    let count = format!("{}; {advice} makes all schemes count bytes.", count_acks(claims));
     if no_better.is_empty() {
-        return format!(" Slow start that counts bytes has {number}{rest}");
+        return [format!("byte-counting slow start has {number}."), count];
     }
     let have_left = claims.iter().any(|claim| no_better.contains(&claim.name) && !claim.never_left);
-    let never = if have_left { "" } else { " never left start-up, and" };
+    let never = if have_left { "" } else { " never exited start-up and" };
     let are = if no_better.len() > 1 { "are" } else { "is" };
-    format!(" {}{never} {are} no better than slow start that counts bytes, {number}{rest}", listed(no_better))
+    [format!("{}{never} {are} no better than byte-counting slow start ({number}).", listed(no_better)), count]
 }
 
 /// The maximum number of names in a clause.

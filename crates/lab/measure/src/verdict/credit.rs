@@ -1,6 +1,6 @@
 //! Credit for the results of a race, found by comparison with byte-counting slow start.
 
-use super::claims::{Better, Claim, credit_sentence, owing};
+use super::claims::{Better, Claim, credit_notes, owing};
 use super::judged::{Judged, deploy};
 use super::pairs::mean_of;
 use super::words::{span, su_loss, whole};
@@ -81,16 +81,16 @@ impl Credit<'_> {
         is_alike && lost(one) < lost(other)
     }
 
-    /// Returns the sentences on byte-counting slow start; empty without references.
-    pub(super) fn says(&self) -> String {
+    /// Returns the notes on byte-counting slow start; none without references.
+    pub(super) fn notes(&self) -> Vec<String> {
         let claims = claims(self.contest, self.ranked);
         let says = |reference: &Reference| {
             let number = self.number(&reference.result)?;
             let owes = |one: &&SchemeResult| reference.of.contains(&one.name) && self.is_bytes_alone(one);
             let owing: Vec<&str> = self.ranked.iter().filter(owes).map(|one| one.name.as_str()).collect();
-            Some(credit_sentence(&owing, &claims, &number, COUNT_ALIKE))
+            Some(credit_notes(&owing, &claims, &number, COUNT_ALIKE))
         };
-        self.references.iter().filter_map(says).collect()
+        self.references.iter().filter_map(says).flatten().collect()
     }
 
     fn number(&self, result: &SchemeResult) -> Option<String> {

@@ -73,8 +73,8 @@ impl Lag {
     pub(super) fn would(&self) -> String {
         let Some(range) = self.would_tell else { return self.why_none() };
         let if_alike = range.if_alike.filter(|_| range.most.is_none()).map(at_most);
-        let if_alike =
-            if_alike.map_or_else(String::new, |runs| format!(", about {runs} if the next are like these"));
+        let if_alike = if_alike
+            .map_or_else(String::new, |runs| format!(", about {runs} if further runs are like these"));
         format!("{} would{if_alike}", self.count(range))
     }
 
@@ -112,12 +112,12 @@ impl Lag {
 }
 
 /// The clause on how often the range of [`RunsNeeded`] is right.
-const COUNTS: &str = "; such counts of runs hold nine times of ten";
+const COUNTS: &str = "; the numbers of runs are right in nine cases of ten";
 
-/// Returns the sentence that these runs do not decide between the best and `others`; empty without others.
-pub(super) fn undecided(runs: usize, best: &str, others: &[(&str, Lag)], comparisons: u64) -> String {
+/// Returns the notes that these runs do not decide between the best and `others`, and why; none without others.
+pub(super) fn undecided(runs: usize, best: &str, others: &[(&str, Lag)], comparisons: u64) -> Vec<String> {
     if others.is_empty() {
-        return String::new();
+        return Vec::new();
     }
     let described: Vec<String> = others
         .iter()
@@ -129,17 +129,16 @@ pub(super) fn undecided(runs: usize, best: &str, others: &[(&str, Lag)], compari
         1 => String::new(),
         comparisons => format!(", for {comparisons} comparisons together"),
     };
-    let (interval, holds) = match others.len() {
-        1 => ("interval of the difference", "holds"),
-        _ => ("intervals of the differences", "hold"),
+    let (interval, contains) = match others.len() {
+        1 => ("interval of the difference", "contains"),
+        _ => ("intervals of the differences", "contain"),
     };
     let have_interval = others.iter().any(|(_, lag)| lag.runs > 1);
-    let why = if have_interval {
+    let why = have_interval.then(|| {
         let counts = if others.iter().any(|(_, lag)| lag.would_tell.is_some()) { COUNTS } else { "" };
-        format!(": the {interval} seed by seed (95 %{together}) {holds} zero{counts}")
-    } else {
-        String::new()
-    };
+        format!("the {interval} seed by seed (95 %{together}) {contains} zero{counts}.")
+    });
     let do_not = if runs == 1 { "run does not" } else { "runs do not" };
-    format!(" {runs} {do_not} decide between {best} and {}{why}.", joined(&described, "or"))
+    let note = format!("{runs} {do_not} decide between {best} and {}.", joined(&described, "or"));
+    std::iter::once(note).chain(why).collect()
 }

@@ -1,21 +1,18 @@
-//! The sentence that avoidance laws differ among ranked results.
+//! The note that avoidance laws differ among ranked results.
 
-use super::words::listed;
-
-/// Returns the sentence that the avoidance law of the best result is not the law of all `ranked` results. The text is empty if all have one
-/// law.
+/// Returns the note that the avoidance law of the best result is not the law of all `ranked` results; `None` if all have one law.
 ///
 /// `best` is the best result's law. Each of `ranked` is a result's law and its parameters. `ask` returns the option that gives all results
 /// one law.
-pub fn laws_differ(best: &str, ranked: &[(&str, &str)], ask: impl Fn(&str) -> String) -> String {
-    let mut against: Vec<&str> = Vec::new();
-    for (other, _) in ranked.iter().filter(|(other, _)| *other != best) {
-        if !against.contains(other) {
-            against.push(other);
+pub fn laws_differ(best: &str, ranked: &[(&str, &str)], ask: impl Fn(&str) -> String) -> Option<String> {
+    let mut laws = vec![best];
+    for (other, _) in ranked {
+        if !laws.contains(other) {
+            laws.push(other);
         }
     }
-    if against.is_empty() {
-        return String::new();
+    if laws.len() == 1 {
+        return None;
     }
     // The option has no effect on a scheme with its own law.
     let has_own = |params: &str| params.split(',').any(|one| one.starts_with("avoidance="));
@@ -24,7 +21,7 @@ pub fn laws_differ(best: &str, ranked: &[(&str, &str)], ask: impl Fn(&str) -> St
     } else {
         format!("; {} compares start-ups alone", ask(most_common(ranked).unwrap_or(best)))
     };
-    format!(" Laws differ: {best} against {}{advice}.", listed(&against))
+    Some(format!("avoidance laws differ ({}){advice}.", laws.join(", ")))
 }
 
 /// Returns the option of a race that gives all schemes one law.

@@ -4,22 +4,22 @@ use crate::judge::Contest;
 use crate::result::SchemeResult;
 use crate::row::Row;
 
-/// The first words of a verdict on a single run, if the seed changes runs.
+/// The first note on a single run, if results depend on the seed.
 pub(super) const ONE_RUN: &str =
-    "One run decides nothing where the seed changes runs: --runs 10 compares schemes seed by seed. ";
+    "one run decides nothing, because results depend on the seed; --runs 10 compares schemes seed by seed.";
 
 /// Checks whether results are compared by one run although another seed would give other results.
 pub(super) fn is_chance(contest: &Contest, ranked: &[SchemeResult]) -> bool {
     contest.seeded && ranked.len() > 1 && runs(ranked) == 1
 }
 
-/// Returns the sentence that all runs of a scheme are equal; empty if runs differ.
-pub(super) fn says(contest: &Contest, ranked: &[SchemeResult]) -> String {
+/// Returns the note that all runs of a scheme are equal; `None` if runs differ.
+pub(super) fn note(contest: &Contest, ranked: &[SchemeResult]) -> Option<String> {
     match runs(ranked) {
-        0 | 1 => String::new(),
-        _ if !ranked.iter().all(is_one_run) => String::new(),
-        runs if contest.seeded => format!(" All {runs} runs of a scheme gave the same."),
-        _ => " The seed changes nothing on this path: one run says all.".to_owned(),
+        0 | 1 => None,
+        _ if !ranked.iter().all(is_one_run) => None,
+        runs if contest.seeded => Some(format!("all {runs} runs of each scheme gave the same result.")),
+        _ => Some("the seed changes nothing on this path; one run is enough.".to_owned()),
     }
 }
 

@@ -1,13 +1,13 @@
-//! The order of populations, best first, and their one-line verdict.
+//! The order of populations, best first, and the verdict on them.
 
 use std::collections::BTreeMap;
 
-use super::claims::{Better, Claim, credit_sentence, owing};
+use super::claims::{Better, Claim, credit_notes, owing};
 use super::credit::{COUNT_ALIKE, Reference};
 use super::lag::{Lag, Measure, undecided};
 use super::laws::{laws_differ, option};
 use super::luck;
-use super::words::{help, listed, percent, whole};
+use super::words::{help, listed, noted, percent, whole};
 use crate::evidence::SuCounts;
 use crate::population_row::PopulationRow;
 use crate::result::PopulationResult;
@@ -28,8 +28,8 @@ pub fn populations_want_reference(results: &[PopulationResult]) -> Vec<String> {
     owing(Better::More, &claims(&unmixed)).into_iter().map(str::to_owned).collect()
 }
 
-/// Returns the verdict on ranked results of populations of `flows` flows, in one line, from their numbers only. It compares populations
-/// whose flows all have one scheme. The best is that of a scheme that a sender's operator can deploy without help. `references` are results
+/// Returns the verdict on ranked results of populations of `flows` flows, from their numbers only, with a line for each note. It compares
+/// populations whose flows all have one scheme. The best is that of a scheme that needs no help beyond the sender. `references` are results
 /// of byte-counting slow start in these populations ([`populations_want_reference`]).
 pub fn population_verdict(
     flows: u32,
@@ -77,19 +77,20 @@ pub fn population_verdict(
                 });
             let is_several = kind.contains(" and ");
             let lead = if gains {
-                format!("with {kind}")
+                format!("with {kind},")
             } else if are_alike(first, best) {
                 format!("{kind} {} nothing:", ["changes", "change"][usize::from(is_several)])
             } else {
                 format!("{kind} {} no gain:", ["shows", "show"][usize::from(is_several)])
             };
-            format!("; {lead} {}{chance}", says_alike(flows, best, &unmixed))
+            format!("{lead} {}{chance}.", says_alike(flows, best, &unmixed))
         })
         .collect();
     let last = field.last().filter(|last| is_other(last) && doubt(last).is_none());
-    let behind = last.map_or_else(String::new, |last| format!("; last {}", says_alike(flows, last, field)));
+    let worst = last.map_or_else(String::new, |last| format!(" Worst: {}.", says_alike(flows, last, field)));
     let undecided = undecided(first.rows.len(), &first.name, &others, comparisons);
-    let (one_run, here) = if first.rows.len() == 1 { (luck::ONE_RUN, " in this run") } else { ("", "") };
+    let one_run = (first.rows.len() == 1).then(|| luck::ONE_RUN.to_owned());
+    let here = if one_run.is_some() { " in this run" } else { "" };
     let ranked: Vec<_> = unmixed.iter().copied().map(governs).collect();
     let laws = laws_differ(governs(first).0, &ranked, option);
     let by = format!("by a flow's throughput{here}, each scheme by itself");
@@ -97,17 +98,14 @@ pub fn population_verdict(
     let no_best = unmixed.iter().all(|result| deploy(result) == deploy(first) && are_alike(first, result));
     let lead = match (is_bytes_alone(first, references), is_all) {
         _ if no_best => format!("B{}", &by[1..]),
-        (true, true) => format!("None is better than slow start that counts bytes {by}"),
-        (true, false) => format!("None without help is better than slow start that counts bytes {by}"),
+        (true, true) => format!("No scheme beats byte-counting slow start {by}"),
+        (true, false) => format!("No scheme without help beats byte-counting slow start {by}"),
         (false, true) => format!("Best {by}"),
-        (false, false) => format!("Best of those without help {by}"),
+        (false, false) => format!("Best without help {by}"),
     };
+    let headline = format!("{lead}: {}.{worst}", says_alike(flows, first, field));
     let credit = credit(&unmixed, references);
-    format!(
-        "{one_run}{lead}: {}{}{behind}.{undecided}{credit}{laws}",
-        says_alike(flows, first, field),
-        helped.concat()
-    )
+    noted(&headline, one_run.into_iter().chain(helped).chain(undecided).chain(credit).chain(laws))
 }
 
 fn claims<'a>(results: &[&'a PopulationResult]) -> Vec<Claim<'a>> {
@@ -127,17 +125,17 @@ fn is_bytes_alone(result: &PopulationResult, references: &[Reference<PopulationR
     own.is_some_and(|own| !Better::More.is_better(number(result, MEAN), number(&own.result, MEAN)))
 }
 
-/// Returns the sentences on the gain of counting bytes; empty without references.
-fn credit(unmixed: &[&PopulationResult], references: &[Reference<PopulationResult>]) -> String {
+/// Returns the notes on the gain of counting bytes; none without references.
+fn credit(unmixed: &[&PopulationResult], references: &[Reference<PopulationResult>]) -> Vec<String> {
     let claims = claims(unmixed);
     let says = |reference: &Reference<PopulationResult>| {
         let of =
             |one: &&&PopulationResult| reference.of.contains(&one.name) && is_bytes_alone(one, references);
         let owing: Vec<&str> = unmixed.iter().filter(of).map(|one| one.name.as_str()).collect();
-        let number = format!("a mean of {} a flow", rounded_rate(whole(number(&reference.result, MEAN)?)));
-        Some(credit_sentence(&owing, &claims, &number, COUNT_ALIKE))
+        let number = format!("a mean of {} per flow", rounded_rate(whole(number(&reference.result, MEAN)?)));
+        Some(credit_notes(&owing, &claims, &number, COUNT_ALIKE))
     };
-    references.iter().filter_map(says).collect()
+    references.iter().filter_map(says).flatten().collect()
 }
 
 /// Returns the best result of each kind of help that `first` does not need.
@@ -197,7 +195,7 @@ fn says_each(flows: u32, ranked: &[PopulationResult]) -> String {
         .iter()
         .take(FEW)
         .map(|result| match result.rows.first().and_then(|row| row.population.strip_prefix("with ")) {
-            Some(row) if row != result.name => format!("beside {row} {}", says(flows, result)),
+            Some(row) if row != result.name => format!("next to {row}, {}", says(flows, result)),
             _ => says(flows, result),
         })
         .collect();
@@ -225,8 +223,10 @@ fn says_alike(flows: u32, result: &PopulationResult, among: &[&PopulationResult]
     names.extend(likes);
     let alike = if names.len() > 1 { " alike" } else { "" };
     let names = listed(&names.iter().map(String::as_str).collect::<Vec<_>>());
-    let throughput = number(result, MEAN)
-        .map_or_else(|| "no throughput".to_owned(), |bps| format!("a mean of {}", rounded_rate(whole(bps))));
+    let throughput = number(result, MEAN).map_or_else(
+        || "no throughput".to_owned(),
+        |bps| format!("a mean of {} per flow", rounded_rate(whole(bps))),
+    );
     let loss = match number(result, "loss") {
         Some(loss) if loss > 0.0 => format!(", loss {}", percent(loss)),
         Some(_) => ", no loss".to_owned(),
@@ -238,11 +238,11 @@ fn says_alike(flows: u32, result: &PopulationResult, among: &[&PopulationResult]
     };
     let came = match number(result, "flows") {
         Some(came) if is_unmixed(result) && came < f64::from(flows) => {
-            format!(", of {flows} flows {came} came")
+            format!(", {came} of {flows} flows")
         }
         _ => String::new(),
     };
-    format!("{names}{alike}: {throughput} a flow{loss}{unfinished}{came}")
+    format!("{names}{alike}, {throughput}{loss}{unfinished}{came}")
 }
 
 const MEAN: &str = "throughput_mean_bps";

@@ -75,27 +75,26 @@ fn a_timer_that_determines_a_completion_time_is_named() {
     wait(&mut rows, 0, 0.099, "delayed-ack");
     wait(&mut rows, 1, 0.106, "delayed-ack");
     let said = verdict(&sized(), &rows);
-    let one = " One timer determines the completion time of b: 106 ms of it passed with nothing on its way, until the receiver's \
-               delayed-ACK timer expired.";
+    let one = "\nnote: b waited 106 ms of the completion time for the receiver's delayed-ACK timer.";
     assert!(said.ends_with(one), "{said}");
     wait(&mut rows, 0, 0.1, "delayed-ack");
     let said = verdict(&sized(), &rows);
-    assert!(said.contains("completion time of every scheme: at most 106 ms of it"), "{said}");
+    assert!(said.contains("note: every scheme waited up to 106 ms of the completion time for "), "{said}");
     wait(&mut rows, 0, 0.1, "timeout");
     let said = verdict(&sized(), &rows);
     assert!(
-        said.contains("of a: 100 ms of it passed with nothing on its way, until the retransmission timeout"),
+        said.contains("note: a waited 100 ms of the completion time for the retransmission timeout."),
         "{said}"
     );
     wait(&mut rows, 0, 0.01, "delayed-ack");
     rows[0].rows[0].waited_s = Some(Some(0.15));
     let said = verdict(&sized(), &rows);
-    let many = " Timers determine the completion time of a: 150 ms of it passed with nothing on its way, up to 10.0 ms at a time.";
+    let many = "\nnote: a waited 150 ms of the completion time for timers, up to 10.0 ms at a time.";
     assert!(said.ends_with(many), "{said}");
     // Waits for the application are not attributed to a timer.
     wait(&mut rows, 1, 0.106, "application");
     wait(&mut rows, 0, 0.01, "application");
-    assert!(!verdict(&sized(), &rows).contains("imer"), "{}", verdict(&sized(), &rows));
+    assert!(!verdict(&sized(), &rows).contains("waited"), "{}", verdict(&sized(), &rows));
 }
 
 #[test]
@@ -104,29 +103,34 @@ fn aborted_connections_are_named_in_the_verdict() {
         results(&[("one", 9.0, 0.0, Some(2.0)), ("two", 1.0, 0.0, None), ("three", 0.5, 0.3, None)]);
     rows[1].rows[0].aborted_s = Some(127.0);
     let said = verdict(&sized(), &rows);
-    assert!(said.ends_with(" A connection of two was aborted, for nothing was answered any more."), "{said}");
+    assert!(
+        said.ends_with("\nnote: a connection of two was aborted, because the peer no longer answered."),
+        "{said}"
+    );
     rows[2].rows[0].aborted_s = Some(923.4);
     let said = verdict(&sized(), &rows);
     assert!(
-        said.ends_with(" Connections of two and three were aborted, for nothing was answered any more."),
+        said.ends_with(
+            "\nnote: connections of two and three were aborted, because the peer no longer answered."
+        ),
         "{said}"
     );
 }
 
 #[test]
-fn the_verdict_is_one_line_of_the_numbers() {
+fn the_verdict_is_a_line_of_the_numbers_and_notes() {
     let rows = results(&[("clean", 57.0, 0.0, None), ("lossy", 57.2, 0.16, None)]);
     assert_eq!(
         verdict(&THROUGHPUT, &rows),
-        "Best by throughput, within 1 % by su-loss: clean, 57.00 Mbit/s (99.0 % of what is available), \
-         start-up 329 ms with no su-loss; lossy reaches 57.20 Mbit/s with su-loss 16.0 %."
+        "Best by throughput, within 1 % by su-loss: clean, 57.00 Mbit/s (99.0 % of the available rate), \
+         start-up 329 ms with no su-loss. Highest su-loss: lossy, 57.20 Mbit/s with su-loss 16.0 %."
     );
     let rows = results(&[("a", 1.0, 0.0, Some(1.5)), ("b", 1.0, 0.0, Some(3.25)), ("c", 1.0, 0.0, None)]);
     assert_eq!(
         verdict(&sized(), &rows[..2]),
-        "Best by cost: a, 750 ms, 1.50 times the ideal; last is b, 1.62 s, 3.25 times."
+        "Best by cost: a, 750 ms, 1.50 x ideal. Worst: b, 1.62 s, 3.25 x."
     );
-    assert!(verdict(&sized(), &rows).ends_with("; c did not finish within the limit."));
+    assert!(verdict(&sized(), &rows).ends_with("\nnote: c did not finish within the limit."));
     assert_eq!(verdict(&sized(), &[]), "No run was finished.");
 }
 
@@ -148,8 +152,8 @@ fn completion_time_decides_in_the_absence_of_an_ideal() {
     assert_eq!(rows.iter().map(|result| result.name.as_str()).collect::<Vec<_>>(), ["fast", "slow", "never"]);
     assert_eq!(
         verdict(&sized(), &rows[..2]),
-        "Best by completion time: fast, 4.50 s, with no ideal to compare with: others may take all of the rate; \
-         last is slow, 23.00 s."
+        "Best by completion time: fast, 4.50 s. Worst: slow, 23.00 s.\n\
+         note: the ideal is undefined, because others may take the whole rate."
     );
 }
 
@@ -166,10 +170,10 @@ fn with_rounds_the_elapsed_time_after_an_idle_time_decides() {
     assert_eq!(names, ["fast", "slow", "cut"]);
     assert_eq!(
         verdict(&contest, &rows[..2]),
-        "Best by elapsed time after an idle time: fast, 500 ms with 1.25 packets dropped a reply; \
-         last is slow, 2.00 s with nothing dropped."
+        "Best by elapsed time after an idle time: fast, 500 ms with 1.25 packets dropped per reply. \
+         Worst: slow, 2.00 s with nothing dropped."
     );
-    assert!(verdict(&contest, &rows).ends_with("; cut did not finish within the limit."));
+    assert!(verdict(&contest, &rows).ends_with("\nnote: cut did not finish within the limit."));
 }
 
 /// Returns a result with these completion times, one for each seed.
@@ -214,20 +218,20 @@ fn schemes_are_compared_seed_by_seed() {
     let a = timed("a", &[Some(1.0), Some(5.0), Some(9.0)]);
     let b = timed("b", &[Some(1.1), Some(5.11), Some(9.1)]);
     let line = verdict(&sized(), &[a.clone(), b]);
-    assert!(line.ends_with("; last is b, 5.10 s, 2.55 times."), "{line}");
+    assert!(line.ends_with(". Worst: b, 5.10 s, 2.55 x."), "{line}");
     let b = timed("b", &[Some(0.9), Some(5.11), Some(9.1)]);
     assert_eq!(
         verdict(&sized(), &[a.clone(), b.clone()]),
-        "Best by cost: a, 5.00 s, 2.50 times the ideal. 3 runs do not decide between a and b (0.7 % more cost in the mean; \
-         at least 5 would, about 43 if the next are like these): the interval of the difference seed by seed (95 %) holds zero; \
-         such counts of runs hold nine times of ten."
+        "Best by cost: a, 5.00 s, 2.50 x ideal.\n\
+         note: 3 runs do not decide between a and b (0.7 % more cost in the mean; at least 5 would, about 43 if further runs are like these).\n\
+         note: the interval of the difference seed by seed (95 %) contains zero; the numbers of runs are right in nine cases of ten."
     );
     // With three schemes, the best is compared with two others.
     let c = timed("c", &[Some(1.9), Some(6.0), Some(9.1)]);
     let line = verdict(&sized(), &[a, b, c]);
     assert!(
         line.ends_with(
-            " 3 runs do not decide between a and b (0.7 % more cost in the mean; at least 7 would, about 56 if the next are like these) or c (13 %; at least 4): the intervals of the differences seed by seed (95 %, for 2 comparisons together) hold zero; such counts of runs hold nine times of ten."
+            "\nnote: 3 runs do not decide between a and b (0.7 % more cost in the mean; at least 7 would, about 56 if further runs are like these) or c (13 %; at least 4).\nnote: the intervals of the differences seed by seed (95 %, for 2 comparisons together) contain zero; the numbers of runs are right in nine cases of ten."
         ),
         "{line}"
     );
@@ -277,7 +281,7 @@ fn without_a_size_su_loss_tells_apart_those_within_one_per_cent() {
     let once = of("once", [(57.2, 0.16), (56.9, 0.0), (57.1, 0.0)]);
     let line = verdict(&THROUGHPUT, &[clean.clone(), once]);
     assert!(
-        line.contains("clean and once (su-loss 5.33 % against none in the mean; at least 5 would, about 19 if the next are like these)")
+        line.contains("clean and once (su-loss 5.33 % against none in the mean; at least 5 would, about 19 if further runs are like these)")
             && line.contains("for 2 comparisons"),
         "{line}"
     );
@@ -302,7 +306,8 @@ fn partially_finished_schemes_are_named_and_not_compared() {
     }
     assert!(line.starts_with("Best by cost: all, 4.00 s") && !line.contains("decide"), "{line}");
     assert!(
-        verdict(&rounds(), &ranked).contains("; one finished 1 of 3 runs, two 2 of 3; none did not finish")
+        verdict(&rounds(), &ranked)
+            .contains("note: one finished 1 of 3 runs, two 2 of 3; none did not finish")
     );
     assert_eq!(
         verdict(&sized(), &[two, one, none.clone()]),
@@ -310,7 +315,7 @@ fn partially_finished_schemes_are_named_and_not_compared() {
          none did not finish within the limit."
     );
     let line = verdict(&sized(), &[none]);
-    assert!(line.starts_with("No scheme finished every transfer within the limit. "), "{line}");
+    assert!(line.starts_with("No scheme finished every transfer within the limit.\n"), "{line}");
 }
 
 #[test]
@@ -327,21 +332,21 @@ fn identical_schemes_are_reported_as_alike() {
         let [a, b, c, d] = [("a", 0.25), ("b", 0.25), ("c", 3.0), ("d", 3.0)]
             .map(|(label, time)| timed(label, &[Some(time); 3][..runs]));
         let verdict = |contest: &Contest, ranked: &[SchemeResult]| {
-            verdict(contest, ranked).replace(" The seed changes nothing on this path: one run says all.", "")
+            verdict(contest, ranked)
+                .replace("\nnote: the seed changes nothing on this path; one run is enough.", "")
         };
         assert_eq!(
             verdict(&sized(), &[a.clone(), b.clone()]),
-            "By cost: a and b alike, 250 ms, 0.12 times the ideal."
+            "By cost: a and b alike, 250 ms, 0.12 x ideal."
         );
         assert_eq!(
             verdict(&sized(), &[a.clone(), b.clone(), c.clone(), d]),
-            "Best by cost: a and b alike, 250 ms, 0.12 times the ideal; last are c and d alike, 3.00 s, \
-             1.50 times."
+            "Best by cost: a and b alike, 250 ms, 0.12 x ideal. Worst: c and d alike, 3.00 s, 1.50 x."
         );
         assert_eq!(
             verdict(&rounds(), &[a.clone(), b.clone(), c]),
-            "Best by elapsed time after an idle time: a and b alike, 250 ms with nothing dropped; \
-             last is c, 3.00 s with nothing dropped."
+            "Best by elapsed time after an idle time: a and b alike, 250 ms with nothing dropped. \
+             Worst: c, 3.00 s with nothing dropped."
         );
         let line = verdict(&THROUGHPUT, &[a, b]);
         assert!(

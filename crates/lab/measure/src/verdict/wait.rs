@@ -1,4 +1,4 @@
-//! The sentence on results whose completion time was determined by waiting for timers.
+//! The notes on results whose completion time was determined by waiting for timers.
 
 use super::judged::Judged;
 use super::words::{listed, span};
@@ -15,12 +15,11 @@ const TIMERS: [(&str, &str); 4] = [
     ("sender", "a timer of the sender"),
 ];
 
-/// Returns sentences on the results that spent half of their completion time or more with no packet in flight. There is one sentence for
-/// each timer that ended a single wait of that length, and one for the results with many shorter waits. The text is empty if no result
-/// waited that long.
-pub(super) fn says(ranked: &[SchemeResult]) -> String {
+/// Returns notes on the results that spent half of their completion time or more with no packet in flight. There is one note for each timer
+/// that ended a single wait of that length, and one for the results with many shorter waits.
+pub(super) fn notes(ranked: &[SchemeResult]) -> Vec<String> {
     let waits: Vec<Waited<'_>> = ranked.iter().filter_map(determining).collect();
-    let said = |those: &[&Waited<'_>], what: &str, until: &dyn Fn(f64) -> String| {
+    let said = |those: &[&Waited<'_>], for_what: &dyn Fn(f64) -> String| {
         let longest = |of: fn(&Waited<'_>) -> f64| those.iter().map(|one| of(one)).fold(0.0, f64::max);
         let names: Vec<&str> = those.iter().map(|one| one.name).collect();
         let whose = match names.len() {
@@ -28,19 +27,17 @@ pub(super) fn says(ranked: &[SchemeResult]) -> String {
             count if count == ranked.len() && count > 1 => "every scheme".to_owned(),
             _ => listed(&names),
         };
-        let at_most = if names.len() > 1 { "at most " } else { "" };
+        let up_to = if names.len() > 1 { "up to " } else { "" };
         let shown = span(longest(|one| if one.is_one() { one.longest } else { one.total }));
-        Some(format!(
-            " {what} the completion time of {whose}: {at_most}{shown} of it passed with nothing on its way, {}.",
-            until(longest(|one| one.longest))
-        ))
+        let for_what = for_what(longest(|one| one.longest));
+        Some(format!("{whose} waited {up_to}{shown} of the completion time for {for_what}."))
     };
     let of = |(timer, words): &(&str, &str)| {
         let those: Vec<_> = waits.iter().filter(|one| one.is_one() && one.end == *timer).collect();
-        said(&those, "One timer determines", &|_| format!("until {words} expired"))
+        said(&those, &|_| (*words).to_owned())
     };
     let many: Vec<_> = waits.iter().filter(|one| !one.is_one()).collect();
-    let many = said(&many, "Timers determine", &|longest| format!("up to {} at a time", span(longest)));
+    let many = said(&many, &|longest| format!("timers, up to {} at a time", span(longest)));
     TIMERS.iter().filter_map(of).chain(many).collect()
 }
 

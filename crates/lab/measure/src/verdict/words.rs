@@ -3,6 +3,11 @@
 use super::judged::Judged;
 use crate::result::SchemeResult;
 
+/// Returns a verdict: the headline, and each note on a line of its own.
+pub fn noted(headline: &str, notes: impl IntoIterator<Item = String>) -> String {
+    notes.into_iter().fold(headline.to_owned(), |text, note| text + "\nnote: " + &note)
+}
+
 /// Returns names as a list with "and" before the last name.
 pub fn listed(names: &[&str]) -> String {
     joined(names, "and")

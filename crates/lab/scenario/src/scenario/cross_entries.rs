@@ -123,10 +123,7 @@ mod tests {
     fn cross_entries_impossible_on_the_path_are_refused_in_one_line() {
         for (cross, says) in [
             ("1mbit,start=5s", "cross: `1mbit,start=5s`: it begins at 5s, and the run is over at 5s"),
-            (
-                "tcp:1,rtt=39ms",
-                "cross: `tcp:1,rtt=39ms`: a round trip of 39ms is shorter than the path's 40ms",
-            ),
+            ("tcp:1,rtt=39ms", "cross: `tcp:1,rtt=39ms`: an RTT of 39ms is shorter than the path's 40ms"),
             ("onoff:1mbit,1us,1us,start=1s", "cross: on and off within 2us"),
             ("100gbit,start=1s", "cross: 100gbit, more than 1000 times"),
         ] {

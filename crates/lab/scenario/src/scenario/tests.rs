@@ -327,11 +327,11 @@ fn an_application_that_stops_and_goes_is_said_and_has_its_time() {
 }
 
 #[test]
-fn a_first_timeout_below_the_least_is_refused_where_that_bounds_timeouts() {
+fn a_first_timeout_below_the_minimum_is_refused_where_that_bounds_timeouts() {
     let of = |more: &[(&str, &str)]| resolve(&[&[("rtt", "20ms"), ("initial-rto", "300ms")], more].concat());
     assert_eq!(
         of(&[]).expect_err("a second at least").to_string(),
-        "initial-rto: 300ms is less than the least timeout of 1s; at least that is wanted, or a lower min-rto"
+        "initial-rto: 300ms is less than the minimum timeout of 1s; give at least that, or a lower min-rto"
     );
     for more in [("min-rto", "200ms"), ("rto-floor", "variation"), ("stack", "linux")] {
         assert!(of(&[more]).is_ok(), "{more:?}");

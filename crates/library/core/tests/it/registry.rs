@@ -124,7 +124,7 @@ fn a_host_need_not_give_what_a_scheme_only_uses() {
     };
     assert_eq!(
         without(Ability::ExactSendTimes),
-        Err("paced needs exact departure times, which a host cannot give".to_owned())
+        Err("paced needs exact transmission times, which a host cannot give".to_owned())
     );
     assert_eq!(without(Ability::SackSplit), Ok(()));
     assert_eq!(without(Ability::DeliveryRate), Ok(()));

@@ -22,7 +22,8 @@ pub(crate) struct Words<'a> {
     seed: u64,
     scenario_hash: &'a str,
     scenario_text: &'a str,
-    verdict: &'a str,
+    /// The lines of the verdict: its headline, and its notes.
+    verdict: Vec<&'a str>,
 }
 
 impl<'a> Words<'a> {
@@ -36,7 +37,7 @@ impl<'a> Words<'a> {
             seed: report.seed,
             scenario_hash: &report.scenario_hash,
             scenario_text: &report.scenario_text,
-            verdict: &report.verdict,
+            verdict: report.verdict.lines().collect(),
         }
     }
 }

@@ -180,9 +180,9 @@ mod tests {
             "{text}"
         );
         for words in [
-            "initial window, segments    10   10     11    12    12    12   40000         0\n",
-            "handshake RTT, ms         12.3 12.3   12.3  12.3  12.3  12.3   40000         0\n",
-            "sent again, %                0    0      0 0.100 0.100 0.100   40000         0\n",
+            "initial window, segments   10   10     11    12    12    12   40000         0\n",
+            "handshake RTT, ms        12.3 12.3   12.3  12.3  12.3  12.3   40000         0\n",
+            "retransmitted, %            0    0      0 0.100 0.100 0.100   40000         0\n",
             "exit cause: loss 40,000\n",
             "to 90 %, undefined of 40000: too short\n",
         ] {

@@ -1,13 +1,14 @@
-//! The first sentence of a score: the best scheme that a sender's operator can deploy alone, and the gain from help beyond the sender.
+//! The verdict of a score: the best scheme that needs no help beyond the sender, and notes on the gain from help and on what is undecided.
 
 use firstflight_lab::score::{Group, Standing};
-use firstflight_measure::{ALONE, Better, Claim, credit_sentence, help, laws_differ, listed, owing};
+use firstflight_measure::{ALONE, Better, Claim, credit_notes, help, laws_differ, listed, noted, owing};
 
 use super::cells::{nearest, quantile};
 
-/// Returns the sentence over all paths. It names the scheme with the smallest median cost among those that a sender's operator can deploy
-/// alone, the gain of the best scheme for each kind of help, and the last scheme. `beyond` is the text of an infinite median.
-pub fn sentence(all: &Group, beyond: &str) -> String {
+/// Returns the verdict over all paths. Its first line names the scheme with the smallest median cost among those that need no help, and the
+/// last scheme. The notes say what the best scheme for each kind of help gains, which schemes the sign test does not distinguish, and which
+/// scheme is most often within 1 % of the best of a race. `beyond` is the text of an infinite median.
+pub(crate) fn verdict(all: &Group, beyond: &str) -> String {
     let order = all.by_cost();
     let Some(first) = order.iter().copied().find(|one| one.deploy == ALONE).or(order.first().copied()) else {
         return String::new();
@@ -27,54 +28,43 @@ pub fn sentence(all: &Group, beyond: &str) -> String {
     let helped = bests.iter().map(|best| {
         let (kind, does) = (help(&best.deploy), says(best));
         if place(best) > place(first) {
-            return format!("; {kind} shows no gain: {does}");
+            return format!("{kind} shows no gain: {does}.");
         }
-        let told = if all.differs(&best.draws_against_alone) {
+        let chance = if all.differs(&best.draws_against_alone) {
             ""
         } else {
             ", which the sign test does not distinguish from chance"
         };
-        format!("; with {kind} {does}{told}")
+        format!("with {kind}, {does}{chance}.")
     });
     let last = order
         .last()
         .copied()
         .filter(|last| last.scheme != first.scheme && !bests.iter().any(|best| best.scheme == last.scheme));
-    let behind = last.map_or_else(String::new, |last| format!("; last is {}", says(last)));
+    let worst = last.map_or_else(String::new, |last| format!(" Worst: {}.", says(last)));
     let (owed, credit) = credit(all, &order, beyond);
     let is_owed = owed.contains(&first.scheme.as_str()) && first.bytes_cost.of * 2 >= first.rows;
     let is_all_alone = order.iter().all(|one| one.deploy == ALONE);
     let lead = match (first.deploy.as_str(), is_all_alone) {
-        (ALONE, true) if is_owed => {
-            "None is better by median cost than slow start that counts bytes".to_owned()
-        }
+        (ALONE, true) if is_owed => "No scheme beats byte-counting slow start by median cost".to_owned(),
         (ALONE, false) if is_owed => {
-            "None that one can deploy alone is better by median cost than slow start that counts bytes"
-                .to_owned()
+            "No scheme without help beats byte-counting slow start by median cost".to_owned()
         }
         (ALONE, true) => "Best by median cost".to_owned(),
-        (ALONE, false) => "Best alone by median cost".to_owned(),
+        (ALONE, false) => "Best without help by median cost".to_owned(),
         (deploy, _) => format!("Best by median cost, with {}", help(deploy)),
     };
-    let helped: String = helped.collect();
     let laws: Vec<_> = order.iter().copied().map(law).collect();
     let laws = laws_differ(law(first).0, &laws, |law| format!("avoidance = \"{law}\" in the sweep"));
-    format!("{lead}: {}{helped}{behind}.{}{credit}{laws}", says(first), not_told(all, first, &order))
+    let nearest = nearest(all, all.races - all.nobody);
+    let nearest = format!("most often within 1 % of the best of a race: {nearest}.");
+    let notes = helped.chain(undecided(all, first, &order)).chain(credit).chain(laws).chain([nearest]);
+    noted(&format!("{lead}: {}.{worst}", says(first)), notes)
 }
 
-/// Returns the first sentence of the page.
-pub(crate) fn verdict(all: &Group, beyond: &str) -> String {
-    let decided = all.races - all.nobody;
-    format!(
-        "{} Within 1 % of the best of the race most often: {}.",
-        sentence(all, beyond),
-        nearest(all, decided)
-    )
-}
-
-/// Returns the schemes that are no better than byte-counting slow start by the rule of races, and the sentence about them. Each is compared
-/// with byte-counting slow start over the races that both ran in.
-fn credit<'a>(all: &Group, order: &[&'a Standing], beyond: &str) -> (Vec<&'a str>, String) {
+/// Returns the schemes that are no better than byte-counting slow start by the rule of races, and the notes on them. Each is compared with
+/// byte-counting slow start over the races that both ran in.
+fn credit<'a>(all: &Group, order: &[&'a Standing], beyond: &str) -> (Vec<&'a str>, Vec<String>) {
     let claim = |one: &&'a Standing| Claim {
         name: &one.scheme,
         counts: one.counts,
@@ -89,7 +79,7 @@ fn credit<'a>(all: &Group, order: &[&'a Standing], beyond: &str) -> (Vec<&'a str
         .copied()
         .filter(|one| names.contains(&one.scheme.as_str()) && one.bytes_cost.of > 0)
         .collect();
-    let Some(of_first) = held.first() else { return (Vec::new(), String::new()) };
+    let Some(of_first) = held.first() else { return (Vec::new(), Vec::new()) };
     let is_better =
         |one: &Standing| Better::Less.is_better(one.cost_beside_bytes.median(), one.bytes_cost.median());
     // Only schemes with the same reference are compared. Schemes with other path options have another slow start as their reference.
@@ -100,8 +90,8 @@ fn credit<'a>(all: &Group, order: &[&'a Standing], beyond: &str) -> (Vec<&'a str
         _ => String::new(),
     };
     let number = format!("a median cost of {}{races}", quantile(of_first.bytes_cost.at[0], 1.0, beyond));
-    let sentence = credit_sentence(&owed, &claims, &number, COUNT_ALIKE);
-    (owed, sentence)
+    let notes = credit_notes(&owed, &claims, &number, COUNT_ALIKE);
+    (owed, notes.into())
 }
 
 /// The key of a sweep with which all schemes count bytes.
@@ -111,11 +101,11 @@ fn law(one: &Standing) -> (&str, &str) {
     (one.law.as_deref().unwrap_or("several laws"), "")
 }
 
-/// Lists the schemes deployable alone that the sign test does not distinguish from `first`, and those that are faster than `first` in
-/// significantly more races.
-fn not_told(all: &Group, first: &Standing, order: &[&Standing]) -> String {
+/// Returns the notes on the schemes deployable alone that the sign test does not distinguish from `first`, and on those that are faster than
+/// `first` in significantly more races.
+fn undecided(all: &Group, first: &Standing, order: &[&Standing]) -> Vec<String> {
     if first.deploy != ALONE {
-        return String::new();
+        return Vec::new();
     }
     let others: Vec<&Standing> =
         order.iter().copied().filter(|one| one.deploy == ALONE && one.scheme != first.scheme).collect();
@@ -133,17 +123,13 @@ fn not_told(all: &Group, first: &Standing, order: &[&Standing]) -> String {
         "draw by draw, the costs of a draw's races averaged,"
     };
     let is_are = |names: &[&str]| if names.len() > 1 { "are" } else { "is" };
-    let same = if same.is_empty() {
-        String::new()
-    } else {
-        format!(" The sign test {draws} does not distinguish {} from {}.", shortened(&same), first.scheme)
-    };
-    let faster = if faster.is_empty() {
-        String::new()
-    } else {
-        format!(" {} {} faster than {} more often.", shortened(&faster), is_are(&faster), first.scheme)
-    };
-    same + &faster
+    let same = (!same.is_empty()).then(|| {
+        format!("the sign test {draws} does not distinguish {} from {}.", shortened(&same), first.scheme)
+    });
+    let faster = (!faster.is_empty()).then(|| {
+        format!("{} {} faster than {} in most races.", shortened(&faster), is_are(&faster), first.scheme)
+    });
+    same.into_iter().chain(faster).collect()
 }
 
 /// The maximum number of names in a clause.

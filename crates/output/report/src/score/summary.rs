@@ -9,7 +9,7 @@ use super::{beyond, median_and_90th};
 use crate::grid::{ALWAYS, Cells, Column, Columns, Grid};
 use crate::human::significant;
 use crate::prose;
-use crate::table::TableStyle;
+use crate::table::{TableStyle, in_lines};
 
 /// The maximum number of lines of a summary on a terminal of 80 columns or more.
 const LINES: usize = 30;
@@ -30,15 +30,9 @@ pub fn summary(groups: &[Group], give_up: Option<u64>, of: &str, style: &TableSt
     let beyond = &beyond(give_up);
     let Some((all, classes)) = groups.split_first() else { return String::new() };
     let width = style.width;
-    let opening = prose::fold(
-        &format!(
-            "{}\n\n{of}\n\n{}\n\n",
-            verdict(all, beyond),
-            super::with_bound("All paths: median / 90th / 99th percentile", all, &style.columns)
-        ),
-        width,
-        0,
-    );
+    let title = super::with_bound("All paths: median / 90th / 99th percentile", all, &style.columns);
+    let opening = prose::fold(&format!("{of}\n\n{title}\n\n"), width, 0);
+    let opening = in_lines(&verdict(all, beyond), style) + &opening;
     let schemes = all.by_cost().len();
     let fewest = FEWEST_SCHEMES.min(schemes);
     // If there are too many lines, schemes are left out first, down to the minimum, and then classes.

@@ -24,9 +24,9 @@ fn byte_counting_schemes_without_exit_are_not_better_than_their_reference() {
     ];
     assert_eq!(
         super::super::verdict(&sized(), &ranked, &beside(&["h", "h++"], 0.86)),
-        "None is better by cost than slow start that counts bytes: h and h++ alike, 860 ms, 0.43 times the ideal; last are s and \
-         t alike, 1.26 s, 0.63 times. h and h++ never left start-up, and are no better than slow start that counts bytes, \
-         860 ms; s and t count ACKs, and --slow-start-counts bytes has all count alike."
+        "No scheme beats byte-counting slow start by cost: h and h++ alike, 860 ms, 0.43 x ideal. Worst: s and t alike, 1.26 s, \
+         0.63 x.\nnote: h and h++ never exited start-up and are no better than byte-counting slow start (860 ms).\n\
+         note: s and t count ACKs; --slow-start-counts bytes makes all schemes count bytes."
     );
 }
 
@@ -36,12 +36,12 @@ fn a_scheme_is_credited_only_with_gain_over_its_counting_reference() {
     let line = super::super::verdict(&sized(), &ranked, &beside(&["twice", "h"], 0.86));
     assert!(
         line.starts_with("Best by cost: twice, 700 ms")
-            && line.contains(" h never left start-up, and is no better than "),
+            && line.contains("note: h never exited start-up and is no better than "),
         "{line}"
     );
     let line =
         super::super::verdict(&sized(), &[ranked[0].clone(), ranked[2].clone()], &beside(&["twice"], 0.86));
-    assert!(line.ends_with(" Slow start that counts bytes has 860 ms; s counts ACKs, and --slow-start-counts bytes has all count alike."), "{line}");
+    assert!(line.ends_with("\nnote: byte-counting slow start has 860 ms.\nnote: s counts ACKs; --slow-start-counts bytes makes all schemes count bytes."), "{line}");
 }
 
 #[test]
@@ -50,7 +50,9 @@ fn schemes_with_an_exit_are_not_described_as_never_leaving_start_up() {
     ranked[0].rows[0].exit_cause = "delay".to_owned();
     let line = super::super::verdict(&sized(), &ranked, &beside(&["h", "h++"], 0.86));
     assert!(
-        line.contains(" h and h++ are no better than slow start that counts bytes, 860 ms; s counts ACKs"),
+        line.contains(
+            "note: h and h++ are no better than byte-counting slow start (860 ms).\nnote: s counts ACKs"
+        ),
         "{line}"
     );
 }
@@ -67,8 +69,8 @@ fn in_a_given_time_throughput_is_compared() {
     let references = [Reference { of: vec!["h".to_owned()], result: of("slow-start", "bytes", 9.05) }];
     let line = super::super::verdict(&THROUGHPUT, &ranked, &references);
     assert!(
-        line.starts_with("None is better by throughput")
-            && line.contains("counts bytes, 9.050 Mbit/s with no su-loss; s counts"),
+        line.starts_with("No scheme beats byte-counting slow start by throughput")
+            && line.contains("(9.050 Mbit/s with no su-loss)."),
         "{line}"
     );
     // The scheme ranks before byte-counting slow start, which lost more in start-up.
@@ -77,7 +79,7 @@ fn in_a_given_time_throughput_is_compared() {
     let line =
         super::super::verdict(&THROUGHPUT, &ranked, &[Reference { of: vec!["h".to_owned()], result: lossy }]);
     assert!(line.starts_with("Best by throughput") && !line.contains("no better"), "{line}");
-    assert!(line.contains("Slow start that counts bytes has 9.050 Mbit/s with su-loss 8.00 %"), "{line}");
+    assert!(line.contains("byte-counting slow start has 9.050 Mbit/s with su-loss 8.00 %"), "{line}");
 }
 
 #[test]
@@ -88,7 +90,7 @@ fn ack_counting_schemes_are_listed_directly_or_by_exclusion() {
         };
         let ranked: Vec<_> = of("bytes", bytes, 0.86).chain(of("acks", acks, 1.26)).collect();
         let line = super::super::verdict(&sized(), &ranked, &beside(&["bytes0"], 0.86));
-        let clause = line.split("860 ms; ").nth(1).and_then(|rest| rest.split(", and --").next());
+        let clause = line.split("(860 ms).\nnote: ").nth(1).and_then(|rest| rest.split("; --").next());
         clause.map(str::to_owned).expect(&line)
     };
     assert_eq!(said(1, 1), "acks0 counts ACKs");

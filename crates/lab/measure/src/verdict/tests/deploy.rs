@@ -24,15 +24,18 @@ fn four() -> Vec<SchemeResult> {
 fn the_best_scheme_is_deployable_alone_and_gains_of_help_are_stated() {
     assert_eq!(
         verdict(&sized(), &four()),
-        "Best alone by cost: suss (cubic), 600 ms, 0.30 times the ideal; with router help quick-start (reno) takes 400 ms; \
-         with memory careful-resume (reno) takes 500 ms; last is slow-start (reno), 2.00 s, 1.00 times. \
-         Laws differ: cubic against reno; --avoidance reno compares start-ups alone."
+        "Best without help by cost: suss (cubic), 600 ms, 0.30 x ideal. Worst: slow-start (reno), 2.00 s, 1.00 x.\n\
+         note: with router help, quick-start (reno) takes 400 ms.\n\
+         note: with memory, careful-resume (reno) takes 500 ms.\n\
+         note: avoidance laws differ (cubic, reno); --avoidance reno compares start-ups alone."
     );
     let line = verdict(&rounds(), &four());
     assert!(
         line.starts_with(
-            "Best alone by elapsed time after an idle time: suss (cubic), 600 ms with nothing dropped; with router help \
-             quick-start (reno) takes 400 ms with nothing dropped; with memory careful-resume"
+            "Best without help by elapsed time after an idle time: suss (cubic), 600 ms with nothing dropped. \
+             Worst: slow-start (reno), 2.00 s with nothing dropped.\n\
+             note: with router help, quick-start (reno) takes 400 ms with nothing dropped.\n\
+             note: with memory, careful-resume"
         ),
         "{line}"
     );
@@ -40,7 +43,7 @@ fn the_best_scheme_is_deployable_alone_and_gains_of_help_are_stated() {
     ranked[0].rows[0].throughput_bps = 2e6;
     let line = verdict(&THROUGHPUT, &ranked);
     assert!(
-        line.contains("; with router help quick-start (reno) reaches 2.000 Mbit/s with no su-loss; memory changes nothing"),
+        line.contains("note: with router help, quick-start (reno) reaches 2.000 Mbit/s with no su-loss.\nnote: memory changes nothing"),
         "{line}"
     );
 }
@@ -54,9 +57,9 @@ fn help_that_gains_nothing_is_said_to() {
     ranked.swap(1, 3);
     let line = verdict(&sized(), &ranked);
     for says in [
-        "Best alone by cost: suss (cubic), 600 ms",
-        "; memory changes nothing: careful-resume (reno) takes 500 ms",
-        "; router help shows no gain: quick-start (reno) takes 400 ms",
+        "Best without help by cost: suss (cubic), 600 ms",
+        "\nnote: memory changes nothing: careful-resume (reno) takes 500 ms.",
+        "\nnote: router help shows no gain: quick-start (reno) takes 400 ms.",
     ] {
         assert!(line.contains(says), "{says}: {line}");
     }
@@ -72,13 +75,14 @@ fn kinds_of_help_are_named_and_represented_by_their_best_scheme() {
     ];
     assert_eq!(
         verdict(&sized(), &ranked),
-        "Best alone by cost: own (reno), 600 ms, 0.30 times the ideal; with router help and memory both (reno) takes \
-         300 ms; with marks (ECN) marked (reno) takes 400 ms."
+        "Best without help by cost: own (reno), 600 ms, 0.30 x ideal.\n\
+         note: with router help and memory, both (reno) takes 300 ms.\n\
+         note: with marks (ECN), marked (reno) takes 400 ms."
     );
     assert_eq!(
         verdict(&sized(), &ranked[..2]),
-        "Best by cost: both (reno), with router help and memory, 300 ms, 0.15 times the ideal; marks (ECN) shows no gain: \
-         marked (reno) takes 400 ms."
+        "Best by cost: both (reno), with router help and memory, 300 ms, 0.15 x ideal.\n\
+         note: marks (ECN) shows no gain: marked (reno) takes 400 ms."
     );
 }
 
@@ -91,8 +95,8 @@ fn help_may_finish_what_nobody_does_alone() {
     let line = verdict(&sized(), &ranked);
     assert!(
         line.starts_with(
-            "No scheme that one can deploy alone finished every transfer within the limit: suss and slow-start did not \
-             finish within the limit; with router help quick-start (reno) takes 400 ms; with memory"
+            "No scheme without help finished every transfer within the limit: suss and slow-start did not finish within the \
+             limit.\nnote: with router help, quick-start (reno) takes 400 ms.\nnote: with memory, "
         ),
         "{line}"
     );
@@ -107,9 +111,8 @@ fn a_gain_from_help_may_be_reported_as_chance() {
     let line = verdict(&sized(), &ranked);
     assert!(
         line.starts_with(
-            "Best alone by cost: own (reno), 5.30 s, 2.65 times the ideal; with router help asks (reno) takes 5.00 s, which \
-             3 runs do not distinguish from chance (at least 5 would, about 15 if the next \
-             are like these)."
+            "Best without help by cost: own (reno), 5.30 s, 2.65 x ideal.\nnote: with router help, asks (reno) takes 5.00 s, \
+             which 3 runs do not distinguish from chance (at least 5 would, about 15 if further runs are like these)."
         ),
         "{line}"
     );
@@ -119,18 +122,18 @@ fn a_gain_from_help_may_be_reported_as_chance() {
 fn differing_laws_are_reported_only_where_active_with_useful_advice() {
     let differ = |ranked: &[SchemeResult]| {
         let line = verdict(&sized(), ranked);
-        line.split_once(" Laws differ: ").map(|(_, laws)| laws.to_owned())
+        line.split_once("note: avoidance laws differ ").map(|(_, laws)| laws.to_owned())
     };
     let two =
         |law: &str| [scheme("a", "cubic", "alone", &[Some(1.0)]), scheme("b", law, "alone", &[Some(2.0)])];
     assert_eq!(differ(&two("cubic")), None);
     assert_eq!(
         differ(&two("reno")).as_deref(),
-        Some("cubic against reno; --avoidance cubic compares start-ups alone.")
+        Some("(cubic, reno); --avoidance cubic compares start-ups alone.")
     );
     let mut own = two("reno");
     own[1].rows[0].params = "iw=4p,avoidance=reno".to_owned();
-    assert_eq!(differ(&own).as_deref(), Some("cubic against reno."), "its own law heeds no option");
+    assert_eq!(differ(&own).as_deref(), Some("(cubic, reno)."), "its own law heeds no option");
     let mut never = two("reno");
     for result in &mut never {
         result.rows[0].exit_cause = "none".to_owned();
@@ -147,7 +150,7 @@ fn a_law_that_differs_in_the_middle_of_a_ranking_is_said() {
     ];
     let line = verdict(&sized(), &ranked);
     assert!(
-        !line.contains("b (reno)") && line.contains(" Laws differ: cubic against reno; --avoidance cubic "),
+        !line.contains("b (reno)") && line.contains("laws differ (cubic, reno); --avoidance cubic "),
         "{line}"
     );
 }
@@ -159,7 +162,7 @@ fn cost_below_one_exceeds_a_fair_share_only_for_that_ideal() {
         ranked[0].rows[0].ideal_kind = kind.to_owned();
         verdict(&sized(), &ranked)
     };
-    let more = "0.80 times the ideal of a fair share, so more than a fair share";
+    let more = "0.80 x fair-share ideal.\nnote: a took more than a fair share.";
     assert!(best("fair-share", 0.8).contains(more), "{}", best("fair-share", 0.8));
     for (kind, cost) in [("fair-share", 1.2), ("fair-share", 0.998), ("exact", 0.8)] {
         assert!(!best(kind, cost).contains("more than"), "{}", best(kind, cost));
@@ -177,7 +180,7 @@ fn laws_differ_among_all_that_the_verdict_compares() {
         ],
     );
     assert!(line.contains("3 runs do not decide between a and b"), "{line}");
-    assert!(line.contains(" Laws differ: cubic against reno; "), "{line}");
+    assert!(line.contains("laws differ (cubic, reno); "), "{line}");
     // Without a transfer, the result is the one that loses most.
     let mut ranked = super::results(&[("a", 40.0, 0.0, None), ("b", 20.0, 0.1, None)]);
     for (result, law) in ranked.iter_mut().zip(["bbr", "reno"]) {
@@ -185,7 +188,9 @@ fn laws_differ_among_all_that_the_verdict_compares() {
     }
     let line = verdict(&super::THROUGHPUT, &ranked);
     assert!(
-        line.contains("; b reaches 20.00 Mbit/s with su-loss 10.0 %. Laws differ: bbr against reno; "),
+        line.contains(
+            "Highest su-loss: b, 20.00 Mbit/s with su-loss 10.0 %.\nnote: avoidance laws differ (bbr, reno); "
+        ),
         "{line}"
     );
 }

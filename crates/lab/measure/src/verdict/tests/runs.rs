@@ -11,9 +11,9 @@ fn a_scheme_far_behind_in_the_mean_is_described_by_its_factor() {
     let b = timed("b", &[Some(1.0), Some(11.0), Some(1.2)]);
     assert_eq!(
         verdict(&DRAWN, &[a, b]),
-        "Best by cost: a, 1.00 s, 0.50 times the ideal. 3 runs do not decide between a and b (4.4 times the cost in the mean; \
-         at least 4 would, about 14 if the next are like these): the interval of the difference seed by seed (95 %) holds zero; \
-         such counts of runs hold nine times of ten."
+        "Best by cost: a, 1.00 s, 0.50 x ideal.\n\
+         note: 3 runs do not decide between a and b (4.4 times the cost in the mean; at least 4 would, about 14 if further runs are like these).\n\
+         note: the interval of the difference seed by seed (95 %) contains zero; the numbers of runs are right in nine cases of ten."
     );
 }
 
@@ -22,7 +22,7 @@ fn every_measure_says_its_lag_in_its_own_words() {
     let of = |measure, means: (f64, f64)| {
         let pairs = [(means.0 - 0.5, means.1 + 0.5), (means.0 + 0.5, means.1 - 0.5)];
         let lag = lag::Lag::may_be_chance(measure, &pairs, 1).expect("two runs that differ tell nothing");
-        let said = lag::undecided(2, "a", &[("b", lag)], 1);
+        let said = lag::undecided(2, "a", &[("b", lag)], 1).concat();
         said.split(['(', ';']).nth(1).map(str::to_owned).expect("a bracket")
     };
     assert_eq!(of(Cost, (1.0, 1.2)), "20 % more cost in the mean");
@@ -42,11 +42,11 @@ fn undecided_runs_suggest_a_minimum_if_few_and_a_range_if_many() {
     };
     assert_eq!(
         said(6),
-        "at least 10 would, about 570 if the next are like these): the interval of the difference seed by seed (95 %) holds \
-         zero; such counts of runs hold nine times of ten."
+        "at least 10 would, about 570 if further runs are like these).\nnote: the interval of the difference seed by seed \
+         (95 %) contains zero; the numbers of runs are right in nine cases of ten."
     );
     let many = said(400);
-    assert!(many.starts_with("400 to 56,000 would): "), "{many}");
+    assert!(many.starts_with("400 to 56,000 would)."), "{many}");
 }
 
 #[test]
@@ -74,18 +74,21 @@ fn one_run_where_the_seed_changes_runs_decides_nothing() {
     let line = verdict(&DRAWN, &two);
     assert_eq!(
         line,
-        "One run decides nothing where the seed changes runs: --runs 10 compares schemes seed by seed. Best by cost in this \
-         run: a, 1.00 s, 0.50 times the ideal; last is b, 2.00 s, 1.00 times."
+        "Best by cost in this run: a, 1.00 s, 0.50 x ideal. Worst: b, 2.00 s, 1.00 x.\n\
+         note: one run decides nothing, because results depend on the seed; --runs 10 compares schemes seed by seed."
     );
     assert!(!verdict(&sized(), &two).contains("decides nothing"), "the seed changes nothing there");
     assert!(!verdict(&DRAWN, &two[..1]).contains("decides nothing"), "nothing is compared");
 }
 
 #[test]
-fn runs_that_cannot_differ_and_runs_that_did_not_are_told_apart() {
+fn runs_that_cannot_differ_and_runs_that_did_not_are_distinguished() {
     let same = [timed("a", &[Some(1.0); 3]), timed("b", &[Some(2.0); 3])];
-    assert!(verdict(&sized(), &same).ends_with(" The seed changes nothing on this path: one run says all."));
-    assert!(verdict(&DRAWN, &same).ends_with(" All 3 runs of a scheme gave the same."));
+    assert!(
+        verdict(&sized(), &same)
+            .ends_with("\nnote: the seed changes nothing on this path; one run is enough.")
+    );
+    assert!(verdict(&DRAWN, &same).ends_with("\nnote: all 3 runs of each scheme gave the same result."));
     let differ = [timed("a", &[Some(1.0), Some(1.1), Some(1.0)]), timed("b", &[Some(2.0); 3])];
     for contest in [DRAWN, sized()] {
         let line = verdict(&contest, &differ);
