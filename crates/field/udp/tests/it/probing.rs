@@ -114,7 +114,7 @@ fn peers_unsuitable_for_probing_are_reported_in_one_line() {
     let ask = |peer| probe(peer, &probing, &|| false).expect_err("no peer").to_string();
     // No socket at the address.
     let gone = UdpSocket::bind(LOOPBACK).expect("a socket").local_addr().expect("an address");
-    assert!(ask(gone).contains("nobody listens"), "{}", ask(gone));
+    assert!(ask(gone).contains("no one listens"), "{}", ask(gone));
     // Somebody who says nothing.
     let silent = UdpSocket::bind(LOOPBACK).expect("a socket");
     let line = ask(silent.local_addr().expect("an address"));

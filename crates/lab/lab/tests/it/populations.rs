@@ -244,7 +244,7 @@ fn a_verdict_of_several_runs_names_schemes_it_cannot_decide_between() {
         population_verdict(40, &results, &[])
     };
     let alike = said("4", "limited,slow-start");
-    let lead = "By a flow's throughput, each scheme by itself: limited (reno) and slow-start (reno) alike: a mean of ";
+    let lead = "By a flow's throughput, each scheme by itself: limited (reno) and slow-start (reno) alike, a mean of ";
     assert!(alike.starts_with(lead) && !alike.contains("decide"), "{alike}");
     let near = said("4", "slow-start,hystart");
     assert!(near.contains("note: 4 runs do not decide between "), "{near}");
@@ -268,12 +268,9 @@ fn the_verdict_says_that_no_flow_was_measured_only_if_none_was() {
         let results = populations(&scenario, &choices, false, &How::default()).expect("a race");
         population_verdict(4, &results, &[])
     };
-    assert_eq!(
-        said("31s"),
-        "No flow was measured: slow-start (reno): no throughput a flow, of 4 flows 0 came."
-    );
+    assert_eq!(said("31s"), "No flow was measured: slow-start (reno), no throughput, 0 of 4 flows measured.");
     let one = said("33s");
-    assert!(one.starts_with("slow-start (reno): ") && one.ends_with(", of 4 flows 1 came."), "{one}");
+    assert!(one.starts_with("slow-start (reno), ") && one.ends_with(", 1 of 4 flows measured."), "{one}");
 }
 
 /// Scharf's set-up with access links of a tenth of the rate (2007, section VI), shorter.

@@ -238,7 +238,7 @@ fn says_alike(flows: u32, result: &PopulationResult, among: &[&PopulationResult]
     };
     let came = match number(result, "flows") {
         Some(came) if is_unmixed(result) && came < f64::from(flows) => {
-            format!(", {came} of {flows} flows")
+            format!(", {came} of {flows} flows measured")
         }
         _ => String::new(),
     };

@@ -384,7 +384,7 @@ fn byte_counting_gain_is_not_credited_to_swept_schemes() {
     let line = verdict(&score(&rows)[0], ">20");
     assert!(
         line.starts_with("Best by median cost: h (reno)")
-            && line.contains(" a median cost of 1.20 over the 2 of 20 races that it ran in"),
+            && line.contains("(a median cost of 1.20 over the 2 of 20 races that it ran in"),
         "{line}"
     );
 }
