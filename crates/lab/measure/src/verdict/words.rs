@@ -3,7 +3,7 @@
 use super::judged::Judged;
 use crate::result::SchemeResult;
 
-/// Returns a verdict: the headline, and each note on a line of its own.
+/// Returns a verdict: the headline, and each note on a separate line.
 pub fn noted(headline: &str, notes: impl IntoIterator<Item = String>) -> String {
     notes.into_iter().fold(headline.to_owned(), |text, note| text + "\nnote: " + &note)
 }
