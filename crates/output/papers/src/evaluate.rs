@@ -5,16 +5,18 @@ use firstflight_model::MODELS;
 use serde_json::Value as Json;
 
 use crate::expression::{Column, Expression, Given, Of, Operator};
-use crate::figure::Figure;
 use crate::model;
-use crate::runs::{Outcome, Outcomes, label, population};
+use crate::points::Points;
+use crate::runs::{OneRun, Outcome, label, population};
 use crate::value::{Value, binary, call};
 
 /// The results of a figure with one seed, at some of its points.
 #[derive(Clone)]
 pub(crate) struct View<'a> {
-    figure: &'a Figure,
-    outcomes: &'a Outcomes,
+    points: &'a Points,
+    /// The width of the time slots of series, in nanoseconds.
+    slot: u64,
+    outcomes: &'a [Vec<OneRun>],
     /// The index of the seed; `None` for the means over all runs.
     seed: Option<usize>,
     /// For each axis, the place that `at(KEY=…)` chose; `None` if the axis is not fixed.
@@ -22,10 +24,15 @@ pub(crate) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Creates a view of all points of a figure with its `seed`-th seed. Without a seed, columns of rows are means over runs, the flows of
+    /// Creates a view of all points with their `seed`-th seed. Without a seed, columns of rows are means over runs, the flows of
     /// all runs form one sample, and series are those of the first run.
-    pub(crate) fn new(figure: &'a Figure, outcomes: &'a Outcomes, seed: Option<usize>) -> Self {
-        Self { figure, outcomes, seed, fixed: vec![None; figure.points.axes.len()] }
+    pub(crate) fn new(
+        points: &'a Points,
+        slot: u64,
+        outcomes: &'a [Vec<OneRun>],
+        seed: Option<usize>,
+    ) -> Self {
+        Self { points, slot, outcomes, seed, fixed: vec![None; points.axes.len()] }
     }
 
     /// Returns the view at one place of an axis.
@@ -57,7 +64,7 @@ impl<'a> View<'a> {
                 call(*function, &values)
             }
             Expression::AtKey { key, value, inner } => {
-                let (axis, place) = self.figure.points.place(key, value)?;
+                let (axis, place) = self.points.place(key, value)?;
                 self.at(axis, place).value(inner)
             }
             Expression::Binary(operator, left, right) => match (operator, left.as_ref(), right.as_ref()) {
@@ -80,13 +87,13 @@ impl<'a> View<'a> {
         let is_here = |places: &[usize]| {
             self.fixed.iter().zip(places).all(|(fixed, place)| fixed.is_none_or(|fixed| fixed == *place))
         };
-        let all = self.figure.points.all.iter().enumerate();
+        let all = self.points.all.iter().enumerate();
         all.filter(move |(_, point)| is_here(&point.places)).map(|(at, _)| at)
     }
 
     /// Returns the axis of the key; without a key, the first axis that is not fixed.
     fn axis(&self, key: Option<&str>) -> Option<usize> {
-        let axes = &self.figure.points.axes;
+        let axes = &self.points.axes;
         match key {
             Some(key) => axes.iter().position(|axis| axis.key == key),
             None => self.fixed.iter().position(Option::is_none).or((!axes.is_empty()).then_some(0)),
@@ -95,7 +102,7 @@ impl<'a> View<'a> {
 
     fn place(&self, axis: Option<usize>, point: usize) -> Option<&crate::points::Place> {
         let axis = axis?;
-        self.figure.points.axes[axis].values.get(self.figure.points.all[point].places[axis])
+        self.points.axes[axis].values.get(self.points.all[point].places[axis])
     }
 
     /// Returns a point's place on the first axis that is not fixed; 0 if all axes are fixed.
@@ -137,7 +144,7 @@ impl<'a> View<'a> {
                     ));
                 };
                 let is_it = |label: &str, name: &str, slot: u64| {
-                    label == column.label && name == column.name && slot == self.figure.slot
+                    label == column.label && name == column.name && slot == self.slot
                 };
                 let all = self.outcomes(*point).next().into_iter().flat_map(|outcome| &outcome.series);
                 let named = all.filter(|((label, _, name, slot), _)| is_it(label, name, *slot));

@@ -6,7 +6,8 @@ use firstflight_report::html::ledger::{self, Panel};
 use firstflight_report::svg::plot::{self, Form};
 
 use crate::curves::Drawn;
-use crate::figure::{Claim, Figure, Plot};
+use crate::claim::Claim;
+use crate::figure::{Figure, Plot};
 use crate::ledger::paper_title;
 use crate::result::{ClaimResult, FigureResult};
 use crate::rows::Row;
@@ -89,12 +90,14 @@ fn claim(claim: &Claim, result: &ClaimResult) -> ledger::Claim {
         Source::Printed => "a printed number",
         Source::Text => "a sentence",
         Source::Image => "in the image only: the ordering is held",
+        Source::Own => "no sentence of the paper: an own claim",
     };
     let reason = if claim.tolerance.is_empty() { String::new() } else { format!(" ({})", claim.tolerance) };
     let status = match result.status {
         Status::Holds => "holds",
         Status::DoesNotHold => "does_not_hold",
         Status::NotTestable => "not_testable",
+        Status::Unsettled => "unsettled",
     };
     let is_measured = !result.measured.is_null() || result.status != Status::NotTestable;
     ledger::Claim {
@@ -109,7 +112,7 @@ fn claim(claim: &Claim, result: &ClaimResult) -> ledger::Claim {
             format!("{}{reason}", result.expected)
         },
         measured: if is_measured { show::with_interval(result) } else { String::new() },
-        expression: claim.measured.clone(),
+        expression: claim.measurement.as_ref().map(|one| one.measured.clone()).unwrap_or_default(),
         why: result.why.clone(),
     }
 }
