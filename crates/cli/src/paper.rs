@@ -21,6 +21,8 @@ use machine::Machine;
 
 mod habitat;
 mod machine;
+mod mutants;
+mod reasons;
 
 /// `firstflight paper`.
 #[derive(Args, Debug)]
@@ -61,9 +63,15 @@ enum Asked {
         /// Check only the figures that every build checks.
         #[arg(long)]
         fast: bool,
-        /// Write the results of whole papers into this folder: past.json, rbp.json, ….
+        /// Write the results of whole papers into this folder: past.json, rbp.json, …; of all mutants: mutants.json.
         #[arg(long, value_name = "DIR")]
         record: Option<PathBuf>,
+        /// Measure the reasons that the files record: each entry of `tried` and `evidence`; exits with 1 if one gives something else.
+        #[arg(long, conflicts_with_all = ["report", "record", "habitat"])]
+        reasons: bool,
+        /// Check the claims with wrong schemes, the mutants of the files; exits with 1 if no claim fails.
+        #[arg(long, conflicts_with_all = ["report", "habitat", "reasons"])]
+        mutants: bool,
     },
 }
 
@@ -110,8 +118,14 @@ pub(crate) fn paper(command: &PaperCommand, registry: Registry, arguments: &[Str
     match &command.asked {
         Asked::List { from, json, ids } => list(from, *json, ids, registry, arguments),
         Asked::Run { ids, how } => run(ids, how, registry, arguments),
-        Asked::Check { ids, how, fast, record } => {
-            check(ids, how, (*fast, record.as_deref()), registry, arguments)
+        Asked::Check { ids, how, fast, record, reasons, mutants } => {
+            let ledger = ledger_of(how, registry, arguments)?;
+            let asked = asked_of(&ledger, ids, *fast, arguments)?;
+            match record {
+                _ if *reasons => reasons::check(&asked, how, arguments),
+                record if *mutants => mutants::check(&ledger, &asked, how, record.as_deref(), arguments),
+                record => check(&ledger, &asked, how, record.as_deref(), arguments),
+            }
         }
     }
 }
@@ -186,15 +200,14 @@ fn run(ids: &[String], how: &HowToRun, registry: Registry, arguments: &[String])
     output::print(&out)
 }
 
-fn check(
+/// Returns the requested figures; with `fast`, only those that every build checks.
+fn asked_of<'a>(
+    ledger: &'a Ledger,
     ids: &[String],
-    how: &HowToRun,
-    (fast, record): (bool, Option<&Path>),
-    registry: Registry,
+    fast: bool,
     arguments: &[String],
-) -> Result<(), Failure> {
-    let ledger = ledger_of(how, registry, arguments)?;
-    let mut asked = asked(&ledger, ids, arguments)?;
+) -> Result<AskedFor<'a>, Failure> {
+    let mut asked = asked(ledger, ids, arguments)?;
     if fast {
         asked.0.retain(|(figure, _)| figure.fast);
         if asked.0.is_empty() {
@@ -202,24 +215,34 @@ fn check(
             return Err(Failure::usage(message).at(Place::argument(arguments, "--fast")));
         }
     }
+    Ok(asked)
+}
+
+fn check(
+    ledger: &Ledger,
+    asked: &AskedFor<'_>,
+    how: &HowToRun,
+    record: Option<&Path>,
+    arguments: &[String],
+) -> Result<(), Failure> {
     if let Some(folder) = record {
-        whole_papers(&ledger, &asked, folder, arguments)?;
-        check_record(&asked, folder, how, arguments)?;
+        whole_papers(ledger, asked, folder, arguments)?;
+        check_record(asked, folder, how, arguments)?;
     }
-    if are_skipped(how.habitat.as_deref(), &asked)? {
+    if are_skipped(how.habitat.as_deref(), asked)? {
         return Ok(());
     }
     let machine = Machine::now();
-    let results = results(&asked, how, arguments)?;
-    write_report(&ledger, &asked, &results, how, arguments)?;
+    let results = results(asked, how, arguments)?;
+    write_report(ledger, asked, &results, how, arguments)?;
     if how.json {
-        output::print(&json(&asked, &results)?)?;
+        output::print(&json(asked, &results)?)?;
     } else {
-        output::print_words(&checked(&asked, &results))?;
+        output::print_words(&checked(asked, &results))?;
     }
     if let Some(folder) = record {
         let there = how.habitat.as_deref().map(|name| (name, machine));
-        write_record(&asked, &results, folder, there.as_ref())?;
+        write_record(asked, &results, folder, there.as_ref())?;
     }
     let lost = asked.not_as_recorded(&results);
     if lost.is_empty() {
@@ -239,8 +262,7 @@ fn checked(asked: &AskedFor<'_>, results: &[FigureResult]) -> String {
     for (claim, result) in asked.pairs(results) {
         let _ = write!(out, "{}: {}", show::outcome(result), result.id);
         if result.status != Status::NotTestable {
-            let _ =
-                write!(out, ": expected {}, measured {}", result.expected, show::with_interval(result));
+            let _ = write!(out, ": expected {}, measured {}", result.expected, show::with_interval(result));
         }
         if !result.is_as_recorded(claim) {
             let _ = write!(out, "; recorded as: {}", show::recorded(claim));
@@ -282,19 +304,24 @@ impl<'a> AskedFor<'a> {
             || row.files.iter().any(|file| self.figures().any(|figure| figure.name() == *file))
     }
 
+    /// Returns the requested figures, each with its requested claims.
+    fn claims(&self) -> impl Iterator<Item = (&'a Figure, Vec<&'a Claim>)> {
+        self.0.iter().map(|(figure, only)| {
+            let is_asked = |claim: &&Claim| only.as_ref().is_none_or(|only| only.contains(&claim.id));
+            (*figure, figure.claims.iter().filter(is_asked).collect())
+        })
+    }
+
     /// Returns the requested claims, each with its result.
-    fn pairs<'r>(
-        &self,
-        results: &'r [FigureResult],
-    ) -> impl Iterator<Item = (&'a Claim, &'r ClaimResult)> {
+    fn pairs<'r>(&self, results: &'r [FigureResult]) -> impl Iterator<Item = (&'a Claim, &'r ClaimResult)> {
         self.0.iter().zip(results).flat_map(|(asked, result)| pairs_of(asked, result))
     }
 
     /// Returns the identifiers of the requested claims that are recorded as holding and whose results are otherwise.
     fn not_as_recorded(&self, results: &[FigureResult]) -> Vec<String> {
-        let lost = self.pairs(results).filter(|(claim, result)| {
-            claim.status == Status::Holds && !result.is_as_recorded(claim)
-        });
+        let lost = self
+            .pairs(results)
+            .filter(|(claim, result)| claim.status == Status::Holds && !result.is_as_recorded(claim));
         lost.map(|(_, result)| result.id.clone()).collect()
     }
 }
@@ -363,14 +390,23 @@ fn ledger(from: &From, registry: Registry, arguments: &[String]) -> Result<Ledge
 }
 
 fn results(asked: &AskedFor<'_>, how: &HowToRun, arguments: &[String]) -> Result<Vec<FigureResult>, Failure> {
-    let jobs = reading::jobs(how.jobs.as_deref(), arguments)?;
     if let Some(path) = &how.report {
         let files = how.from.files(asked);
         let inputs: Vec<Input<'_>> = files.iter().map(|path| Input { what: "ledger's file", path }).collect();
         check_file("--report", path, &inputs, arguments)?;
     }
-    let interrupt = Interrupt::listen();
     let figures: Vec<&Figure> = asked.figures().collect();
+    made(how, arguments, |settings| run_figures(&figures, settings))
+}
+
+/// Makes runs with the settings of the command line.
+fn made<T>(
+    how: &HowToRun,
+    arguments: &[String],
+    work: impl FnOnce(&Settings<'_>) -> Result<T, CheckError>,
+) -> Result<T, Failure> {
+    let jobs = reading::jobs(how.jobs.as_deref(), arguments)?;
+    let interrupt = Interrupt::listen();
     let progress = Progress::new(0);
     let settings = Settings {
         jobs,
@@ -378,12 +414,22 @@ fn results(asked: &AskedFor<'_>, how: &HowToRun, arguments: &[String]) -> Result
         interrupted: &|| interrupt.happened(),
         habitat: how.habitat.as_deref().and_then(habitat::of),
     };
-    let results = run_figures(&figures, &settings);
+    let results = work(&settings);
     drop(progress);
     results.map_err(|error| match error {
-        CheckError::Runs(RunsError::Interrupted) => Failure::interrupted("interrupted; nothing was checked"),
+        CheckError::Runs(RunsError::Interrupted) => interrupted(),
         error => Failure::usage(error),
     })
+}
+
+/// Returns the failure after an interrupt.
+fn interrupted() -> Failure {
+    Failure::interrupted("interrupted; nothing was checked")
+}
+
+/// Returns the results as JSON, an object a line.
+fn lines<T: serde::Serialize>(results: &[T]) -> Result<String, Failure> {
+    results.iter().map(|one| firstflight_export::json::line(one).map_err(Failure::write)).collect()
 }
 
 fn write_report(

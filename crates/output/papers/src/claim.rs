@@ -135,7 +135,9 @@ impl Scene<'_> {
             };
             let said = file.claim[place].get_ref();
             if recorded.status == Status::Unsettled {
-                return at_id("`unsettled` is not allowed in a habitat; `holds`, `does_not_hold` and `not_testable` are");
+                return at_id(
+                    "`unsettled` is not allowed in a habitat; `holds`, `does_not_hold` and `not_testable` are",
+                );
             }
             if recorded.status != Status::Holds && recorded.why.trim().is_empty() {
                 return at_id("a claim that does not hold or is not testable says `why`, from evidence");
@@ -143,7 +145,9 @@ impl Scene<'_> {
             let measured = recorded.measured.as_ref().or(said.measured.as_ref());
             let is_tested = recorded.status != Status::NotTestable;
             if is_tested && (measured.is_none() || said.expected.is_none()) {
-                return at_id("a claim that is tested has `expected`, and `measured`, there or in the figure");
+                return at_id(
+                    "a claim that is tested has `expected`, and `measured`, there or in the figure",
+                );
             }
             let read = |measured| self.measurement(None, measured, said.over_runs);
             let measurement = measured.filter(|_| is_tested).map(read).transpose()?;
@@ -160,7 +164,9 @@ impl Scene<'_> {
         let status = *file.status.get_ref();
         let at_status = |message: &str| Err(self.fault(&file.status, format!("status: {message}")));
         if status != Status::Holds && file.why.trim().is_empty() {
-            return at_status("a claim that does not hold, is not testable or is unsettled says `why`, from evidence");
+            return at_status(
+                "a claim that does not hold, is not testable or is unsettled says `why`, from evidence",
+            );
         }
         if status != Status::NotTestable && (file.measured.is_none() || file.expected.is_none()) {
             return at_status("a claim without `measured` and `expected` is `not_testable`");
@@ -172,7 +178,9 @@ impl Scene<'_> {
         }
         let is_unsettled = status == Status::Unsettled;
         if is_unsettled && file.tried.len() < 2 {
-            return at_status("an unsettled claim has two or more entries in `tried`, each with `gives` and `holds`");
+            return at_status(
+                "an unsettled claim has two or more entries in `tried`, each with `gives` and `holds`",
+            );
         }
         if !is_unsettled && !file.tried.is_empty() {
             return at_status("`tried` is not allowed for this status; it is for `unsettled`");
@@ -252,7 +260,8 @@ impl Scene<'_> {
                 Some(points.axes[axis].values[place].name.clone())
             }
             (None, Status::Holds) => {
-                let message = format!("over: `from` is missing: the value of {key} from which on the claim holds");
+                let message =
+                    format!("over: `from` is missing: the value of {key} from which on the claim holds");
                 return Err(self.fault(over, message));
             }
             (None, Status::DoesNotHold) => None,
@@ -285,15 +294,17 @@ impl Scene<'_> {
     }
 
     fn tried(&self, claim: &ClaimFile, file: &TriedFile) -> Result<Tried, FileError> {
-        let measurement =
-            self.entry(claim, file.set_up.as_ref(), file.measured.as_ref(), file.over_runs)?;
+        let measurement = self.entry(claim, file.set_up.as_ref(), file.measured.as_ref(), file.over_runs)?;
         Ok(Tried { measurement, gives: self.printed(&file.gives)?, holds: file.holds })
     }
 
     fn evidence(&self, claim: &ClaimFile, spanned: &Spanned<EvidenceFile>) -> Result<Evidence, FileError> {
         let file = spanned.get_ref();
         let absent = |said: &Spanned<String>, what: &str, text: &str| {
-            self.fault(said, format!("{what}: `why` does not have `{text}`; it has each text of its evidence"))
+            self.fault(
+                said,
+                format!("{what}: `why` does not have `{text}`; it has each text of its evidence"),
+            )
         };
         match (&file.gives, &file.command) {
             (Some(said), None) if file.prints.is_empty() => {
@@ -329,8 +340,8 @@ impl Scene<'_> {
 
     fn command(&self, said: &Spanned<String>) -> Result<String, FileError> {
         let words: Vec<&str> = said.get_ref().split_whitespace().collect();
-        let is_known = words.first() == Some(&"firstflight")
-            && words.get(1).is_some_and(|name| COMMANDS.contains(name));
+        let is_known =
+            words.first() == Some(&"firstflight") && words.get(1).is_some_and(|name| COMMANDS.contains(name));
         if !is_known {
             let all = COMMANDS.map(|name| format!("`firstflight {name} …`")).join(" and ");
             let message = format!("command: `{}` is not allowed; {all} are", said.get_ref());

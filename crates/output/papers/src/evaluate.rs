@@ -1,5 +1,7 @@
 //! Evaluates an expression with the results of a figure's runs with one seed.
 
+use std::collections::BTreeSet;
+
 use firstflight_measure::student::mean_and_ci95;
 use firstflight_model::MODELS;
 use serde_json::Value as Json;
@@ -79,6 +81,24 @@ impl<'a> View<'a> {
                 }
                 _ => binary(*operator, &self.value(left)?, &self.value(right)?),
             },
+        }
+    }
+
+    /// Adds the points whose results an expression needs.
+    pub(crate) fn needs(&self, expression: &Expression, needed: &mut BTreeSet<usize>) {
+        match expression {
+            Expression::Column(_) => needed.extend(self.points()),
+            Expression::Call(_, arguments) => arguments.iter().for_each(|one| self.needs(one, needed)),
+            Expression::AtKey { key, value, inner } => {
+                if let Ok((axis, place)) = self.points.place(key, value) {
+                    self.at(axis, place).needs(inner, needed);
+                }
+            }
+            Expression::Binary(_, left, right) => {
+                self.needs(left, needed);
+                self.needs(right, needed);
+            }
+            Expression::Number(_) | Expression::Text(_) | Expression::Axis(_) | Expression::Model { .. } => {}
         }
     }
 

@@ -1,5 +1,7 @@
 //! Measures expressions in the set-ups of figures, and combines the values of several runs.
 
+use std::collections::BTreeSet;
+
 use firstflight_measure::interval;
 use firstflight_measure::student::mean_and_ci95;
 
@@ -7,8 +9,17 @@ use crate::claim::Measurement;
 use crate::evaluate::View;
 use crate::expression::Expression;
 use crate::figure::Figure;
-use crate::runs::{Outcomes, RunsError, Settings, Wanted, run};
+use crate::runs::{OneRun, Outcomes, RunsError, Settings, Wanted, run};
 use crate::words::OverRuns;
+
+/// An expression, with the name of its set-up; without a name, the expression is of the figure's scenario.
+pub(crate) type InSetUp<'a> = (Option<&'a str>, &'a Expression);
+
+impl Measurement {
+    pub(crate) fn in_set_up(&self) -> InSetUp<'_> {
+        (self.set_up.as_deref(), &self.expression)
+    }
+}
 
 /// The runs of figures in the set-ups of the measurements.
 pub(crate) struct Lab<'a>(Vec<(Part<'a>, Outcomes)>);
@@ -21,38 +32,37 @@ struct Part<'a> {
 }
 
 impl<'a> Lab<'a> {
-    /// Makes the runs for measurements of figures and for the figures' plots.
+    /// Makes the runs that expressions of figures need, each in its set-up.
     ///
     /// # Errors
     /// An interrupt, or a run that could not be made.
     pub(crate) fn run(
-        wanted: &[(&'a Figure, Vec<&'a Measurement>)],
+        wanted: &[(&'a Figure, Vec<InSetUp<'a>>)],
         settings: &Settings<'_>,
     ) -> Result<Self, RunsError> {
         let mut parts: Vec<Part<'a>> = Vec::new();
-        for (figure, measurements) in wanted {
-            let drawn: Vec<_> = figure.drawn().collect();
-            let of_plots = (!drawn.is_empty()).then_some((None, drawn));
-            let measured = measurements.iter().map(|one| (one.set_up.as_deref(), vec![&one.expression]));
-            for (set_up, expressions) in of_plots.into_iter().chain(measured) {
-                match parts.iter_mut().find(|part| part.is(figure, set_up)) {
-                    Some(part) => part.expressions.extend(expressions),
-                    None => parts.push(Part { figure, set_up, expressions }),
+        for (figure, expressions) in wanted {
+            for (set_up, expression) in expressions {
+                match parts.iter_mut().find(|part| part.is(figure, *set_up)) {
+                    Some(part) => part.expressions.push(expression),
+                    None => parts.push(Part { figure, set_up: *set_up, expressions: vec![expression] }),
                 }
             }
         }
-        let wanted = |part: &Part<'a>| Wanted {
-            figure: part.figure.name(),
-            points: part.figure.points(part.set_up),
-            slot: part.figure.slot,
-            expressions: part.expressions.clone(),
+        let wanted = |part: &Part<'a>| {
+            let (figure, slot) = (part.figure.name(), part.figure.slot);
+            let points = part.figure.points(part.set_up);
+            let mut needed = BTreeSet::new();
+            let view = View::new(points, slot, &[], None);
+            part.expressions.iter().for_each(|expression| view.needs(expression, &mut needed));
+            Wanted { figure, points, needed, slot, expressions: part.expressions.clone() }
         };
         let outcomes = run(&parts.iter().map(wanted).collect::<Vec<_>>(), settings)?;
         Ok(Self(parts.into_iter().zip(outcomes).collect()))
     }
 
     /// Returns the results of a figure's runs in a set-up; empty if no measurement needs them.
-    pub(crate) fn outcomes(&self, figure: &Figure, set_up: Option<&str>) -> &[Vec<crate::runs::OneRun>] {
+    pub(crate) fn outcomes(&self, figure: &Figure, set_up: Option<&str>) -> &[Vec<OneRun>] {
         let found = self.0.iter().find(|(part, _)| part.is(figure, set_up));
         found.map(|(_, outcomes)| outcomes.as_slice()).unwrap_or_default()
     }
@@ -172,7 +182,10 @@ mod tests {
         assert_eq!(value(OverRuns::Min), (1.0, 1));
         assert_eq!(value(OverRuns::Max), (3.0, 1));
         let mean = of(OverRuns::Mean, &runs);
-        assert!(mean.values[0].is_nan() && mean.undefined == 0, "the mean of those that are defined is biased");
+        assert!(
+            mean.values[0].is_nan() && mean.undefined == 0,
+            "the mean of those that are defined is biased"
+        );
         let half = of(OverRuns::Median, &[1.0, NO]);
         assert!(half.values[0].is_nan() && half.undefined == 0, "not more than half of the runs");
         let missing = over_runs(OverRuns::Median, &[vec![1.0, 5.0], vec![2.0], vec![3.0, 7.0]]);

@@ -5,8 +5,8 @@ use firstflight_report::html::HtmlError;
 use firstflight_report::html::ledger::{self, Panel};
 use firstflight_report::svg::plot::{self, Form};
 
-use crate::curves::Drawn;
 use crate::claim::Claim;
+use crate::curves::Drawn;
 use crate::figure::{Figure, Plot};
 use crate::ledger::paper_title;
 use crate::result::{ClaimResult, FigureResult};

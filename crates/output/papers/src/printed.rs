@@ -64,9 +64,12 @@ pub(crate) fn has(text: &str, words: &str) -> bool {
     })
 }
 
-/// Checks whether the output of a command has these words, with or without commas between thousands.
+/// Checks whether the output of a command has these words, or a number that rounds to their digits.
 pub fn prints(output: &str, words: &str) -> bool {
-    has(output, words) || plain(words).is_some_and(|(digits, _)| digits != words && has(output, &digits))
+    let numbers = output.split(|one: char| !one.is_ascii_digit() && !"-.".contains(one));
+    let mut numbers = numbers.filter_map(|one| one.trim_end_matches('.').parse().ok());
+    let is_printed = |printed: Printed| numbers.any(|number| printed.is(&[number]));
+    has(output, words) || Printed::parse(words).filter(|_| !words.ends_with('%')).is_some_and(is_printed)
 }
 
 #[cfg(test)]
@@ -95,5 +98,9 @@ mod tests {
         let list = Printed::parse("0.4, 0.5").expect("numbers");
         assert_eq!((list.missing_in("0.5 and 0.4"), list.missing_in("0.4 alone")), (None, Some("0.5")));
         assert!(prints("lost 22684", "22,684") && prints("22,684", "22,684") && !prints("226841", "22,684"));
+        assert!(
+            prints("104.64 in all.", "104.6") && !prints("104.66", "104.6") && prints("it is 13 %.", "13 %")
+        );
+        assert!(prints("exit: loss.", "loss") && !prints("exit: rate", "loss"));
     }
 }

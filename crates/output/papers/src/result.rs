@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::claim::{Claim, Tried};
+use crate::claim::{Claim, Measurement, Tried};
 use crate::curves::{Drawn, curves};
 use crate::figure::Figure;
 use crate::measure::{Lab, Values};
@@ -120,14 +120,16 @@ impl ClaimResult {
 pub fn check(figures: &[&Figure], settings: &Settings<'_>) -> Result<Vec<FigureResult>, CheckError> {
     let wanted = figures.iter().map(|figure| {
         let measurements = figure.claims.iter().filter_map(|claim| claim.measurement.as_ref());
-        (*figure, measurements.collect())
+        let drawn = figure.drawn().map(|expression| (None, expression));
+        (*figure, drawn.chain(measurements.map(Measurement::in_set_up)).collect())
     });
     let lab = Lab::run(&wanted.collect::<Vec<_>>(), settings)?;
     figures.iter().map(|figure| result(figure, &lab)).collect()
 }
 
 fn result(figure: &Figure, lab: &Lab<'_>) -> Result<FigureResult, CheckError> {
-    let claims = figure.claims.iter().map(|claim| claim_result(figure, claim, lab)).collect::<Result<_, _>>()?;
+    let claims =
+        figure.claims.iter().map(|claim| claim_result(figure, claim, lab)).collect::<Result<_, _>>()?;
     let plots = curves(figure, lab.outcomes(figure, None))
         .map_err(|message| CheckError::Expression { name: figure.name(), message })?;
     Ok(FigureResult { claims, plots })

@@ -123,6 +123,8 @@ pub(crate) struct Wanted<'a> {
     /// The figure's name.
     pub(crate) figure: String,
     pub(crate) points: &'a Points,
+    /// The indices of the points whose results are needed.
+    pub(crate) needed: BTreeSet<usize>,
     /// The width of the time slots of series, in nanoseconds.
     pub(crate) slot: u64,
     pub(crate) expressions: Vec<&'a Expression>,
@@ -154,9 +156,10 @@ pub(crate) fn run(wanted: &[Wanted<'_>], settings: &Settings<'_>) -> Result<Vec<
     for wanted in wanted {
         let need = need(wanted);
         let mut of_figure = Vec::new();
-        for point in &wanted.points.all {
+        for (place, point) in wanted.points.all.iter().enumerate() {
             let mut of_point = Vec::new();
-            if let Some((scenario, choices)) = &point.run {
+            let run = point.run.as_ref().filter(|_| wanted.needed.contains(&place));
+            if let Some((scenario, choices)) = run {
                 for index in 0..scenario.runs {
                     let scenario = Scenario {
                         seed: scenario.seed.wrapping_add(index.into()),

@@ -50,7 +50,8 @@ impl<'a> Bench<'a> {
     pub(crate) fn replace_scheme(&mut self, label: &str, scheme: &str) -> usize {
         let mark = if scheme.contains(':') { ',' } else { ':' };
         let labelled = format!("{scheme}{mark}as={label}");
-        let lists = self.scenario.iter_mut().filter(|(key, _)| ["schemes", "flow"].contains(&key.get_ref().as_str()));
+        let lists =
+            self.scenario.iter_mut().filter(|(key, _)| ["schemes", "flow"].contains(&key.get_ref().as_str()));
         let lists = lists.map(|(_, value)| value.get_mut());
         let places = self.vary.values_mut().flat_map(|values| values.get_mut());
         let of_places = places.filter_map(|place| place.get_mut().get_mut("schemes"));

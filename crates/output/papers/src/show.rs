@@ -116,7 +116,10 @@ fn numbers_between(value: &Json, low: &Json, high: &Json) -> String {
 /// Returns a line for each recorded measurement that does not settle the claim.
 pub fn tried(result: &ClaimResult) -> Vec<String> {
     let line = |one: &TriedResult| {
-        let set_up = one.set_up.as_ref().map_or("the figure's scenario".to_owned(), |name| format!("the set-up {name}"));
+        let set_up = one
+            .set_up
+            .as_ref()
+            .map_or("the figure's scenario".to_owned(), |name| format!("the set-up {name}"));
         let outcome = status_words(if one.holds { Status::Holds } else { Status::DoesNotHold });
         format!("in {set_up}: {}, {outcome}", one.gives)
     };
