@@ -192,6 +192,9 @@ fn run(ids: &[String], how: &HowToRun, registry: Registry, arguments: &[String])
         for choice in &figure.choices {
             let _ = writeln!(out, "chosen: {choice}");
         }
+        for set_up in &figure.set_ups {
+            let _ = writeln!(out, "{}", show::set_up(set_up));
+        }
         let _ = writeln!(out, "\n{}", show::values(figure, result));
         for (_, claim) in pairs_of(of_figure, result) {
             let _ = writeln!(out, "{}", show::claim(claim));

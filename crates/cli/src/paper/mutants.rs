@@ -51,17 +51,12 @@ pub(super) fn check(
     let wrong: Vec<String> = results
         .iter()
         .filter(|result| !result.is_as_recorded())
-        .map(|result| format!("{} {}", result.figure, result.mutant))
+        .map(|MutantResult { figure, mutant, fail, .. }| match fail.as_slice() {
+            [] => format!("{figure}: {mutant} fails no claim, and is not `indistinct`"),
+            _ => format!("{figure}: {mutant} is `indistinct`, and fails a claim"),
+        })
         .collect();
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    Err(Failure::check(format!(
-        "{} of {} mutants fail no claim and are not `indistinct`, or are and fail one: {}",
-        wrong.len(),
-        results.len(),
-        wrong.join(", ")
-    )))
+    if wrong.is_empty() { Ok(()) } else { Err(Failure::check(wrong.join("; "))) }
 }
 
 /// Returns a line for each mutant.

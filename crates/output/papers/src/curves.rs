@@ -2,7 +2,7 @@
 
 use firstflight_measure::student::mean_and_ci95;
 
-use crate::evaluate::View;
+use crate::evaluate::{Runs, View};
 use crate::figure::{Curve, Figure, Plot};
 use crate::runs::OneRun;
 use crate::value::Value;
@@ -63,7 +63,7 @@ fn drawn_curve(
     fixed: &[(usize, usize)],
 ) -> Result<Drawn, String> {
     let view = |seed: usize| {
-        let all = View::new(&figure.points, figure.slot, outcomes, Some(seed));
+        let all = View::new(&figure.points, figure.slot, outcomes, Runs::One(seed));
         fixed.iter().fold(all, |view, (axis, place)| view.at(*axis, *place))
     };
     let is_sampled = matches!(kind, Kind::Cdf | Kind::Ordered);

@@ -12,29 +12,44 @@ use crate::points::Points;
 use crate::runs::{OneRun, Outcome, label, population};
 use crate::value::{Value, binary, call};
 
-/// The results of a figure with one seed, at some of its points.
+/// The runs of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Runs {
+    /// The run with the seed of this index.
+    One(usize),
+    /// All runs together.
+    All,
+    /// All runs together but that with the seed of this index.
+    Without(usize),
+}
+
+impl Runs {
+    fn has(self, index: usize) -> bool {
+        match self {
+            Self::One(one) => index == one,
+            Self::All => true,
+            Self::Without(one) => index != one,
+        }
+    }
+}
+
+/// The results of a figure with some of its seeds, at some of its points.
 #[derive(Clone)]
 pub(crate) struct View<'a> {
     points: &'a Points,
     /// The width of the time slots of series, in nanoseconds.
     slot: u64,
     outcomes: &'a [Vec<OneRun>],
-    /// The index of the seed; `None` for the means over all runs.
-    seed: Option<usize>,
+    runs: Runs,
     /// For each axis, the place that `at(KEY=…)` chose; `None` if the axis is not fixed.
     fixed: Vec<Option<usize>>,
 }
 
 impl<'a> View<'a> {
-    /// Creates a view of all points with their `seed`-th seed. Without a seed, columns of rows are means over runs, the flows of
-    /// all runs form one sample, and series are those of the first run.
-    pub(crate) fn new(
-        points: &'a Points,
-        slot: u64,
-        outcomes: &'a [Vec<OneRun>],
-        seed: Option<usize>,
-    ) -> Self {
-        Self { points, slot, outcomes, seed, fixed: vec![None; points.axes.len()] }
+    /// Creates a view of all points. For several runs together, columns of rows are means over runs, the flows of all runs form one sample,
+    /// and series are those of the first run.
+    pub(crate) fn new(points: &'a Points, slot: u64, outcomes: &'a [Vec<OneRun>], runs: Runs) -> Self {
+        Self { points, slot, outcomes, runs, fixed: vec![None; points.axes.len()] }
     }
 
     /// Returns the view at one place of an axis.
@@ -143,11 +158,8 @@ impl<'a> View<'a> {
     /// Returns the results at a point. There is one for each run of the view.
     fn outcomes(&self, point: usize) -> impl Iterator<Item = &Outcome> {
         let all = self.outcomes.get(point).map(Vec::as_slice).unwrap_or_default();
-        let some = match self.seed {
-            None => all,
-            Some(seed) => all.get(seed..=seed).unwrap_or_default(),
-        };
-        some.iter().map(AsRef::as_ref)
+        let runs = self.runs;
+        all.iter().enumerate().filter(move |(index, _)| runs.has(*index)).map(|(_, one)| one.as_ref())
     }
 
     fn column(&self, column: &Column, of: &dyn Fn(&Json) -> f64) -> Result<Value, String> {

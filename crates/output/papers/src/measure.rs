@@ -6,8 +6,8 @@ use firstflight_measure::interval;
 use firstflight_measure::student::mean_and_ci95;
 
 use crate::claim::Measurement;
-use crate::evaluate::View;
-use crate::expression::Expression;
+use crate::evaluate::{Runs, View};
+use crate::expression::{Expression, Of};
 use crate::figure::Figure;
 use crate::runs::{OneRun, Outcomes, RunsError, Settings, Wanted, run};
 use crate::words::OverRuns;
@@ -53,7 +53,7 @@ impl<'a> Lab<'a> {
             let (figure, slot) = (part.figure.name(), part.figure.slot);
             let points = part.figure.points(part.set_up);
             let mut needed = BTreeSet::new();
-            let view = View::new(points, slot, &[], None);
+            let view = View::new(points, slot, &[], Runs::All);
             part.expressions.iter().for_each(|expression| view.needs(expression, &mut needed));
             Wanted { figure, points, needed, slot, expressions: part.expressions.clone() }
         };
@@ -79,20 +79,41 @@ impl<'a> Lab<'a> {
     ) -> Result<Values, String> {
         let set_up = measurement.set_up.as_deref();
         let (points, outcomes) = (figure.points(set_up), self.outcomes(figure, set_up));
-        let seeds = if points.all.iter().all(|point| point.run.is_none()) { 1 } else { points.runs() };
-        let seeds: Vec<Option<usize>> = match measurement.over_runs {
-            OverRuns::Before => vec![None],
-            _ => (0..seeds as usize).map(Some).collect(),
-        };
-        let of_seed = |seed| {
-            let all = View::new(points, figure.slot, outcomes, seed);
+        let of_runs = |runs| {
+            let all = View::new(points, figure.slot, outcomes, runs);
             let view = at.map_or(all.clone(), |(axis, place)| all.at(axis, place));
             let value = view.value(&measurement.expression).and_then(|value| value.points())?;
             Ok(value.into_iter().map(|(_, y)| y).collect())
         };
-        let of_seeds = seeds.into_iter().map(of_seed).collect::<Result<Vec<Vec<f64>>, String>>()?;
-        Ok(over_runs(measurement.over_runs, &of_seeds))
+        let each = |runs: fn(usize) -> Runs| {
+            let seeds = if points.all.iter().all(|point| point.run.is_none()) { 1 } else { points.runs() };
+            (0..seeds as usize).map(|seed| of_runs(runs(seed))).collect::<Result<Vec<Vec<f64>>, String>>()
+        };
+        if measurement.over_runs != OverRuns::Before {
+            return Ok(over_runs(measurement.over_runs, &each(Runs::One)?));
+        }
+        let mut values = over_runs(OverRuns::Before, &[of_runs(Runs::All)?]);
+        let mut has_series = false;
+        measurement.expression.columns(&mut |column| has_series |= column.of == Of::Series);
+        if !has_series && points.runs() > 1 {
+            values.ends = jackknife(&values.values, &each(Runs::Without)?);
+        }
+        Ok(values)
     }
+}
+
+/// Returns the confidence intervals of values that are computed from all runs together. `without` has the values without each of the runs.
+/// The half width is that of the mean of the jackknife's pseudo-values (Efron and Tibshirani, An Introduction to the Bootstrap, chapter 11).
+#[expect(clippy::cast_precision_loss, reason = "runs are far below 2^53")]
+fn jackknife(values: &[f64], without: &[Vec<f64>]) -> Vec<Option<(f64, f64)>> {
+    let runs = without.len() as f64;
+    let ends = |(place, value): (usize, &f64)| {
+        let pseudo = |values: &Vec<f64>| Some(runs * value - (runs - 1.0) * values.get(place)?);
+        let pseudo = without.iter().map(pseudo).collect::<Option<Vec<f64>>>()?;
+        let (_, half) = mean_and_ci95(&pseudo)?;
+        half.filter(|half| half.is_finite() && *half > 0.0).map(|half| (value - half, value + half))
+    };
+    values.iter().enumerate().map(ends).collect()
 }
 
 impl Part<'_> {
@@ -190,6 +211,17 @@ mod tests {
         assert!(half.values[0].is_nan() && half.undefined == 0, "not more than half of the runs");
         let missing = over_runs(OverRuns::Median, &[vec![1.0, 5.0], vec![2.0], vec![3.0, 7.0]]);
         assert_eq!((missing.values, missing.undefined), (vec![2.0, 6.0], 1));
+    }
+
+    #[test]
+    fn the_jackknife_of_a_mean_is_students_interval() {
+        let runs = [1.0, 2.0, 3.0, 4.0, 5.0];
+        let without = |left: f64| vec![(runs.iter().sum::<f64>() - left) / 4.0];
+        let ends = jackknife(&[3.0], &runs.map(without));
+        let (low, high) = ends[0].expect("an interval");
+        assert!((low - 1.036_757).abs() < 1e-5 && (high - 4.963_243).abs() < 1e-5);
+        assert_eq!(jackknife(&[3.0], &[vec![3.0], vec![NO]]), [None]);
+        assert_eq!(jackknife(&[3.0], &[vec![3.0], vec![3.0]]), [None], "it does not vary");
     }
 
     #[test]

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::figure::{Figure, Mutant};
 use crate::result::{CheckError, check};
 use crate::runs::Settings;
 
 /// The claims of a figure with a mutant.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MutantResult {
     /// The figure, as `PAPER/FIGURE`.
     pub figure: String,
@@ -24,7 +24,7 @@ pub struct MutantResult {
     /// The claims that are recorded as holding and hold with the mutant.
     pub pass: Vec<String>,
     /// The reason why the paper itself does not distinguish the schemes. Absent if a claim should fail.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub indistinct: Option<String>,
 }
 

@@ -70,7 +70,7 @@ fn part(figure: &Figure, result: &FigureResult) -> ledger::Figure {
         title: figure.title.clone(),
         printed: format!("{}, section {}", figure.figure, figure.section),
         setup: setup_words(figure.setup).to_owned(),
-        choices: figure.choices.clone(),
+        choices: figure.choices.iter().cloned().chain(figure.set_ups.iter().map(show::set_up)).collect(),
         plots: plots.map(|(plot, curves)| panel(figure, plot, curves)).collect(),
         claims: claims.collect(),
     }
@@ -104,8 +104,9 @@ fn claim(claim: &Claim, result: &ClaimResult) -> ledger::Claim {
         id: result.id.clone(),
         says: claim.says.clone(),
         source: source.to_owned(),
+        own: result.own,
         status: status.to_owned(),
-        words: show::status_words(result.status).to_owned(),
+        words: show::outcome(result),
         expected: if result.expected.is_empty() {
             String::new()
         } else {
@@ -113,6 +114,7 @@ fn claim(claim: &Claim, result: &ClaimResult) -> ledger::Claim {
         },
         measured: if is_measured { show::with_interval(result) } else { String::new() },
         expression: claim.measurement.as_ref().map(|one| one.measured.clone()).unwrap_or_default(),
+        tried: show::tried(result),
         why: result.why.clone(),
     }
 }

@@ -45,9 +45,15 @@ const UNDEFINED: &str = "undefined";
 /// Returns the digits of a number without the commas between thousands, and whether it is in per cent.
 fn plain(text: &str) -> Option<(String, bool)> {
     let without = text.strip_suffix('%').map(str::trim_end);
-    let digits = without.unwrap_or(text).replace(',', "");
-    let is_number = digits.chars().all(|one| one.is_ascii_digit() || "-.".contains(one));
-    (is_number && digits.parse::<f64>().is_ok()).then_some((digits, without.is_some()))
+    let number = without.unwrap_or(text);
+    let (whole, rest) = number.split_once('.').unwrap_or((number, ""));
+    let mut thousands = whole.split(',').skip(1);
+    let digits = number.replace(',', "");
+    let is_number = thousands.all(|three| three.len() == 3)
+        && !rest.contains(',')
+        && digits.chars().all(|one| one.is_ascii_digit() || "-.".contains(one))
+        && digits.parse::<f64>().is_ok();
+    is_number.then_some((digits, without.is_some()))
 }
 
 /// Checks whether a text has these words, which are not part of a longer number.

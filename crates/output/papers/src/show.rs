@@ -9,6 +9,7 @@ use crate::curves::Drawn;
 use crate::figure::{Figure, Plot};
 use crate::quantity::{show, show_end, show_half};
 use crate::result::{ClaimResult, FigureResult, TriedResult};
+use crate::set_up::SetUp;
 use crate::words::{Kind, Status};
 
 /// Returns the status as people read it.
@@ -40,6 +41,11 @@ fn spaced(value: &str) -> String {
     let unit = &value[digits.len()..];
     let is_number = digits.parse::<f64>().is_ok() && !unit.is_empty();
     if is_number { format!("{digits} {unit}") } else { value.to_owned() }
+}
+
+/// Returns the line of a set-up.
+pub fn set_up(set_up: &SetUp) -> String {
+    format!("set-up {}: {}", set_up.name, set_up.says)
 }
 
 /// Returns the numbers of claims of papers with each status, and then those of own claims.
