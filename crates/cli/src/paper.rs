@@ -155,7 +155,7 @@ fn list(
         let _ = writeln!(out, "{paper}: {}", paper_title(paper));
         for figure in figures {
             let claims = figure.claims.iter().map(|claim| (claim.status, claim.source == Source::Own));
-            let counts = show::counts(claims);
+            let counts = show::counts(&claims.collect::<Vec<_>>());
             let name = figure.name();
             let _ = writeln!(
                 out,
@@ -276,7 +276,7 @@ fn checked(asked: &AskedFor<'_>, results: &[FigureResult]) -> String {
         }
     }
     let counted = asked.pairs(results).map(|(_, result)| (result.status, result.own));
-    let _ = writeln!(out, "{}", show::counts(counted.collect::<Vec<_>>().into_iter()));
+    let _ = writeln!(out, "{}", show::counts(&counted.collect::<Vec<_>>()));
     out
 }
 

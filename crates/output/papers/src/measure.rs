@@ -96,7 +96,7 @@ impl<'a> Lab<'a> {
         let mut has_series = false;
         measurement.expression.columns(&mut |column| has_series |= column.of == Of::Series);
         if !has_series && points.runs() > 1 {
-            values.ends = jackknife(&values.values, &each(Runs::Without)?);
+            values.ends = jackknife(&values.numbers, &each(Runs::Without)?);
         }
         Ok(values)
     }
@@ -126,7 +126,7 @@ impl Part<'_> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Values {
     /// The values.
-    pub(crate) values: Vec<f64>,
+    pub(crate) numbers: Vec<f64>,
     /// The ends of the 95 % confidence interval of each value that varies over runs.
     pub(crate) ends: Vec<Option<(f64, f64)>>,
     /// Half the confidence interval of a single mean.
@@ -143,7 +143,7 @@ fn over_runs(way: OverRuns, of_seeds: &[Vec<f64>]) -> Values {
     let at = |place: usize| -> Vec<f64> {
         of_seeds.iter().map(|values| values.get(place).copied().unwrap_or(f64::NAN)).collect()
     };
-    let mut all = Values { values: Vec::new(), ends: Vec::new(), half: None, undefined: 0 };
+    let mut all = Values { numbers: Vec::new(), ends: Vec::new(), half: None, undefined: 0 };
     for place in 0..count {
         let mut values = at(place);
         if !matches!(way, OverRuns::Mean | OverRuns::Before) {
@@ -154,10 +154,10 @@ fn over_runs(way: OverRuns, of_seeds: &[Vec<f64>]) -> Values {
             }
         }
         let (value, ends) = combined(way, values);
-        all.values.push(value);
+        all.numbers.push(value);
         all.ends.push(ends.filter(|(low, high)| low < high));
     }
-    if count == 1 && way == OverRuns::Mean && !all.values[0].is_nan() {
+    if count == 1 && way == OverRuns::Mean && !all.numbers[0].is_nan() {
         all.half = mean_and_ci95(&at(0)).and_then(|(_, half)| half);
     }
     all
@@ -198,19 +198,19 @@ mod tests {
     #[test]
     fn an_undefined_run_does_not_invalidate_a_median_over_many() {
         let runs = [3.0, NO, 1.0, 2.0];
-        let value = |way| (of(way, &runs).values[0], of(way, &runs).undefined);
+        let value = |way| (of(way, &runs).numbers[0], of(way, &runs).undefined);
         assert_eq!(value(OverRuns::Median), (2.0, 1));
         assert_eq!(value(OverRuns::Min), (1.0, 1));
         assert_eq!(value(OverRuns::Max), (3.0, 1));
         let mean = of(OverRuns::Mean, &runs);
         assert!(
-            mean.values[0].is_nan() && mean.undefined == 0,
+            mean.numbers[0].is_nan() && mean.undefined == 0,
             "the mean of those that are defined is biased"
         );
         let half = of(OverRuns::Median, &[1.0, NO]);
-        assert!(half.values[0].is_nan() && half.undefined == 0, "not more than half of the runs");
+        assert!(half.numbers[0].is_nan() && half.undefined == 0, "not more than half of the runs");
         let missing = over_runs(OverRuns::Median, &[vec![1.0, 5.0], vec![2.0], vec![3.0, 7.0]]);
-        assert_eq!((missing.values, missing.undefined), (vec![2.0, 6.0], 1));
+        assert_eq!((missing.numbers, missing.undefined), (vec![2.0, 6.0], 1));
     }
 
     #[test]
@@ -231,7 +231,7 @@ mod tests {
         assert!((low - 1.036_757).abs() < 1e-5 && (high - 4.963_243).abs() < 1e-5);
         let ten: Vec<f64> = (1..=10u32).map(f64::from).collect();
         let median = of(OverRuns::Median, &ten);
-        assert_eq!((median.values[0], median.ends[0]), (5.5, Some((2.0, 9.0))));
+        assert_eq!((median.numbers[0], median.ends[0]), (5.5, Some((2.0, 9.0))));
         assert_eq!(of(OverRuns::Median, &ten[..5]).ends, [None], "too few");
         assert_eq!(of(OverRuns::Max, &ten).ends, [None]);
         assert_eq!(of(OverRuns::Mean, &[2.0, 2.0]).ends, [None], "it does not vary");

@@ -64,7 +64,7 @@ struct Reason<'a> {
 }
 
 /// Returns the measured reasons of a claim.
-fn of<'a>(claim: &'a Claim) -> impl Iterator<Item = Reason<'a>> {
+fn of(claim: &Claim) -> impl Iterator<Item = Reason<'_>> {
     let tried = claim.tried.iter().map(|tried| Reason {
         of: "tried",
         measurement: &tried.measurement,
@@ -88,7 +88,7 @@ fn result(
 ) -> Result<ReasonResult, CheckError> {
     let id = format!("{}/{}", figure.name(), claim.id);
     let values = lab.values(figure, reason.measurement, None);
-    let values = values.map_err(|message| CheckError::Expression { name: id.clone(), message })?.values;
+    let values = values.map_err(|message| CheckError::Expression { name: id.clone(), message })?.numbers;
     let holds = reason.holds.map(|_| claim.expected.is_some_and(|expected| expected.holds(&values)));
     let with = |text: String, holds: Option<bool>| match holds {
         None => text,

@@ -177,7 +177,7 @@ fn claim_result(figure: &Figure, claim: &Claim, lab: &Lab<'_>) -> Result<ClaimRe
         ([only], None) => several(&of(only)),
         (all, _) => all.iter().map(|one| several(&of(one))).collect(),
     };
-    result.measured = shaped(&|one| one.values.clone());
+    result.measured = shaped(&|one| one.numbers.clone());
     result.ci95 = if axis.is_none() { values[0].half.map(rounded) } else { None };
     result.undefined_runs = values.iter().map(|one| one.undefined).max().unwrap_or(0);
     if values.iter().flat_map(|one| &one.ends).any(Option::is_some) {
@@ -191,7 +191,7 @@ fn claim_result(figure: &Figure, claim: &Claim, lab: &Lab<'_>) -> Result<ClaimRe
         return Ok(result);
     }
     // Without an axis there is one place.
-    let fails = values.iter().rposition(|one| !expected.holds(&one.values));
+    let fails = values.iter().rposition(|one| !expected.holds(&one.numbers));
     let from = fails.map_or(0, |last| last + 1);
     let holds = from < values.len();
     result.from = axis.and_then(|(_, values)| Some(values.get(from)?.name.clone()));

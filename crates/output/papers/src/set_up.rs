@@ -53,7 +53,7 @@ impl<'a> Bench<'a> {
         let lists =
             self.scenario.iter_mut().filter(|(key, _)| ["schemes", "flow"].contains(&key.get_ref().as_str()));
         let lists = lists.map(|(_, value)| value.get_mut());
-        let places = self.vary.values_mut().flat_map(|values| values.get_mut());
+        let places = self.vary.values_mut().flat_map(Spanned::get_mut);
         let of_places = places.filter_map(|place| place.get_mut().get_mut("schemes"));
         lists.chain(of_places).map(|value| replace(value, label, &labelled)).sum()
     }

@@ -48,10 +48,10 @@ pub fn set_up(set_up: &SetUp) -> String {
     format!("set-up {}: {}", set_up.name, set_up.says)
 }
 
-/// Returns the numbers of claims of papers with each status, and then those of own claims.
-pub fn counts(statuses: impl Iterator<Item = (Status, bool)> + Clone) -> String {
+/// Returns the numbers of claims of papers with each status, and then those of own claims. Each claim has its status, and whether it is own.
+pub fn counts(statuses: &[(Status, bool)]) -> String {
     let all = |own: bool| {
-        let of = |status| statuses.clone().filter(|one| *one == (status, own)).count();
+        let of = |status| statuses.iter().filter(|one| **one == (status, own)).count();
         let counts = Status::ALL.map(|status| (of(status), status_words(status)));
         let counts = counts.iter().filter(|(count, _)| *count > 0);
         counts.map(|(count, words)| format!("{count} {words}")).collect::<Vec<_>>().join(", ")

@@ -260,8 +260,8 @@ fn a_claim_with_a_set_up_is_measured_with_its_keys_and_axes() {
     assert_eq!((claims[0].status, claims[1].status), (Status::Holds, Status::DoesNotHold));
     assert_eq!((claims[0].set_up.as_deref(), claims[1].set_up.as_deref()), (None, Some("fast")));
     assert_eq!((claims[0].own, claims[1].own), (false, true));
-    let statuses = claims.iter().map(|claim| (claim.status, claim.own));
-    assert_eq!(show::counts(statuses), "1 holds; own claims: 1 does not hold");
+    let statuses: Vec<_> = claims.iter().map(|claim| (claim.status, claim.own)).collect();
+    assert_eq!(show::counts(&statuses), "1 holds; own claims: 1 does not hold");
     let line = show::with_interval(&claims[1]);
     assert!(line.ends_with(" in the set-up fast"), "{line}");
 }
