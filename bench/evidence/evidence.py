@@ -50,12 +50,17 @@ def table(name, which):
 
 
 def claims():
-    """Returns the number of claims of each paper, from golden/papers."""
-    rows = [["paper", "claims", "hold", "do not hold", "not testable"]]
+    """Returns the number of claims of each paper, from golden/papers. Own claims are counted apart."""
+    statuses = {"holds": "hold", "does_not_hold": "do not hold", "unsettled": "unsettled", "not_testable": "not testable"}
+    rows = [["paper", "claims", *statuses.values(), "own", "of them hold"]]
     for file in sorted((ROOT / "golden" / "papers").glob("*.json")):
-        of = [claim["status"] for claim in json.loads(file.read_text(encoding="utf-8"))]
-        counts = [of.count(status) for status in ("holds", "does_not_hold", "not_testable")]
-        rows.append([file.stem, str(len(of)), *map(str, counts)])
+        if file.stem == "mutants":
+            continue
+        of = json.loads(file.read_text(encoding="utf-8"))
+        papers = [claim["status"] for claim in of if not claim.get("own")]
+        own = [claim["status"] for claim in of if claim.get("own")]
+        counts = [len(papers), *map(papers.count, statuses), len(own), own.count("holds")]
+        rows.append([file.stem, *map(str, counts)])
     return rows
 
 

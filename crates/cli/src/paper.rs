@@ -1,6 +1,5 @@
 //! `firstflight paper`: runs and checks the ledger of the papers' figures and claims.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -8,8 +7,8 @@ use clap::{Args, Subcommand};
 use firstflight::registry::Registry;
 use firstflight_export::write_whole;
 use firstflight_papers::{
-    CheckError, ClaimResult, Figure, FigureResult, HABITATS, Ledger, LedgerError, PAPERS, Row, RunsError,
-    Settings, Status, check as run_figures, golden, page, paper_title, show,
+    CheckError, Claim, ClaimResult, Figure, FigureResult, HABITATS, Ledger, LedgerError, PAPERS, Row,
+    RunsError, Settings, Source, Status, check as run_figures, golden, page, paper_title, show,
 };
 
 use crate::failure::{Failure, Place};
@@ -22,6 +21,8 @@ use machine::Machine;
 
 mod habitat;
 mod machine;
+mod mutants;
+mod reasons;
 
 /// `firstflight paper`.
 #[derive(Args, Debug)]
@@ -62,9 +63,15 @@ enum Asked {
         /// Check only the figures that every build checks.
         #[arg(long)]
         fast: bool,
-        /// Write the results of whole papers into this folder: past.json, rbp.json, ….
+        /// Write the results of whole papers into this folder: past.json, rbp.json, …; of all mutants: mutants.json.
         #[arg(long, value_name = "DIR")]
         record: Option<PathBuf>,
+        /// Measure the reasons that the files record: each entry of `tried` and `evidence`; exits with 1 if one gives something else.
+        #[arg(long, conflicts_with_all = ["report", "record", "habitat"])]
+        reasons: bool,
+        /// Check the claims with wrong schemes, the mutants of the files; exits with 1 if no claim fails.
+        #[arg(long, conflicts_with_all = ["report", "habitat", "reasons"])]
+        mutants: bool,
     },
 }
 
@@ -111,8 +118,14 @@ pub(crate) fn paper(command: &PaperCommand, registry: Registry, arguments: &[Str
     match &command.asked {
         Asked::List { from, json, ids } => list(from, *json, ids, registry, arguments),
         Asked::Run { ids, how } => run(ids, how, registry, arguments),
-        Asked::Check { ids, how, fast, record } => {
-            check(ids, how, (*fast, record.as_deref()), registry, arguments)
+        Asked::Check { ids, how, fast, record, reasons, mutants } => {
+            let ledger = ledger_of(how, registry, arguments)?;
+            let asked = asked_of(&ledger, ids, *fast, arguments)?;
+            match record {
+                _ if *reasons => reasons::check(&asked, how, arguments),
+                record if *mutants => mutants::check(&ledger, &asked, how, record.as_deref(), arguments),
+                record => check(&ledger, &asked, how, record.as_deref(), arguments),
+            }
         }
     }
 }
@@ -141,15 +154,8 @@ fn list(
         }
         let _ = writeln!(out, "{paper}: {}", paper_title(paper));
         for figure in figures {
-            let count = |status| figure.claims.iter().filter(|claim| claim.status == status).count();
-            let counts = [Status::Holds, Status::DoesNotHold, Status::NotTestable]
-                .map(|status| (count(status), show::status_words(status)));
-            let counts: Vec<String> = counts
-                .iter()
-                .filter(|(count, _)| *count > 0)
-                .map(|(count, words)| format!("{count} {words}"))
-                .collect();
-            let counts = if counts.is_empty() { "no claims".to_owned() } else { counts.join(", ") };
+            let claims = figure.claims.iter().map(|claim| (claim.status, claim.source == Source::Own));
+            let counts = show::counts(&claims.collect::<Vec<_>>());
             let name = figure.name();
             let _ = writeln!(
                 out,
@@ -178,30 +184,33 @@ fn run(ids: &[String], how: &HowToRun, registry: Registry, arguments: &[String])
         return output::print(&json(&asked, &results)?);
     }
     let mut out = String::new();
-    for ((figure, _), result) in asked.0.iter().zip(&results) {
+    for (of_figure, result) in asked.0.iter().zip(&results) {
+        let figure = of_figure.0;
         let _ = writeln!(out, "{}: {}", figure.name(), figure.title);
         let _ =
             writeln!(out, "{}, section {}; {}", paper_title(&figure.paper), figure.section, figure.figure);
         for choice in &figure.choices {
             let _ = writeln!(out, "chosen: {choice}");
         }
+        for set_up in &figure.set_ups {
+            let _ = writeln!(out, "{}", show::set_up(set_up));
+        }
         let _ = writeln!(out, "\n{}", show::values(figure, result));
-        for claim in asked.claims(figure, result) {
+        for (_, claim) in pairs_of(of_figure, result) {
             let _ = writeln!(out, "{}", show::claim(claim));
         }
     }
     output::print(&out)
 }
 
-fn check(
+/// Returns the requested figures; with `fast`, only those that every build checks.
+fn asked_of<'a>(
+    ledger: &'a Ledger,
     ids: &[String],
-    how: &HowToRun,
-    (fast, record): (bool, Option<&Path>),
-    registry: Registry,
+    fast: bool,
     arguments: &[String],
-) -> Result<(), Failure> {
-    let ledger = ledger_of(how, registry, arguments)?;
-    let mut asked = asked(&ledger, ids, arguments)?;
+) -> Result<AskedFor<'a>, Failure> {
+    let mut asked = asked(ledger, ids, arguments)?;
     if fast {
         asked.0.retain(|(figure, _)| figure.fast);
         if asked.0.is_empty() {
@@ -209,41 +218,43 @@ fn check(
             return Err(Failure::usage(message).at(Place::argument(arguments, "--fast")));
         }
     }
+    Ok(asked)
+}
+
+fn check(
+    ledger: &Ledger,
+    asked: &AskedFor<'_>,
+    how: &HowToRun,
+    record: Option<&Path>,
+    arguments: &[String],
+) -> Result<(), Failure> {
     if let Some(folder) = record {
-        whole_papers(&ledger, &asked, folder, arguments)?;
-        check_record(&asked, folder, how, arguments)?;
+        whole_papers(ledger, asked, folder, arguments)?;
+        check_record(asked, folder, how, arguments)?;
     }
-    if are_skipped(how.habitat.as_deref(), &asked)? {
+    if are_skipped(how.habitat.as_deref(), asked)? {
         return Ok(());
     }
     let machine = Machine::now();
-    let results = results(&asked, how, arguments)?;
-    write_report(&ledger, &asked, &results, how, arguments)?;
+    let results = results(asked, how, arguments)?;
+    write_report(ledger, asked, &results, how, arguments)?;
     if how.json {
-        output::print(&json(&asked, &results)?)?;
+        output::print(&json(asked, &results)?)?;
     } else {
-        output::print_words(&checked(&asked, &results))?;
+        output::print_words(&checked(asked, &results))?;
     }
     if let Some(folder) = record {
         let there = how.habitat.as_deref().map(|name| (name, machine));
-        write_record(&asked, &results, folder, there.as_ref())?;
+        write_record(asked, &results, folder, there.as_ref())?;
     }
-    let mut lost = Vec::new();
-    let mut count = 0;
-    for ((figure, _), result) in asked.0.iter().zip(&results) {
-        for claim in asked.claims(figure, result) {
-            count += 1;
-            if recorded(figure, claim) == Status::Holds && claim.status != Status::Holds {
-                lost.push(claim.id.clone());
-            }
-        }
-    }
+    let lost = asked.not_as_recorded(&results);
     if lost.is_empty() {
         return Ok(());
     }
     Err(Failure::check(format!(
-        "{} of {count} claims are recorded as holding and do not hold: {}",
+        "{} of {} claims are recorded as holding and do not hold: {}",
         lost.len(),
+        asked.pairs(&results).count(),
         lost.join(", ")
     )))
 }
@@ -251,40 +262,38 @@ fn check(
 /// Renders a line for each claim, and then the counts.
 fn checked(asked: &AskedFor<'_>, results: &[FigureResult]) -> String {
     let mut out = String::new();
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for ((figure, _), result) in asked.0.iter().zip(results) {
-        for claim in asked.claims(figure, result) {
-            let words = show::status_words(claim.status);
-            *counts.entry(words).or_default() += 1;
-            let _ = write!(out, "{words}: {}", claim.id);
-            if claim.status != Status::NotTestable {
-                let _ = write!(
-                    out,
-                    ": expected {}, measured {}",
-                    claim.expected,
-                    show::measured(&claim.measured)
-                );
-            }
-            let before = recorded(figure, claim);
-            if before != claim.status {
-                let _ = write!(out, "; recorded as: {}", show::status_words(before));
-            }
-            out.push('\n');
+    for (claim, result) in asked.pairs(results) {
+        let _ = write!(out, "{}: {}", show::outcome(result), result.id);
+        if result.status != Status::NotTestable {
+            let _ = write!(out, ": expected {}, measured {}", result.expected, show::with_interval(result));
+        }
+        if !result.is_as_recorded(claim) {
+            let _ = write!(out, "; recorded as: {}", show::recorded(claim));
+        }
+        out.push('\n');
+        for line in show::tried(result) {
+            let _ = writeln!(out, "  {line}");
         }
     }
-    let counts: Vec<String> = counts.iter().map(|(words, count)| format!("{count} {words}")).collect();
-    let _ = writeln!(out, "{}", if counts.is_empty() { "no claims".to_owned() } else { counts.join(", ") });
+    let counted = asked.pairs(results).map(|(_, result)| (result.status, result.own));
+    let _ = writeln!(out, "{}", show::counts(&counted.collect::<Vec<_>>()));
     out
 }
 
-/// Returns the status that the ledger's file records for a claim.
-fn recorded(figure: &Figure, result: &ClaimResult) -> Status {
-    let name = result.id.rsplit('/').next().unwrap_or_default();
-    figure.claims.iter().find(|claim| claim.id == name).map_or(Status::NotTestable, |claim| claim.status)
-}
+/// The requested figures.
+struct AskedFor<'a>(Vec<AskedFigure<'a>>);
 
-/// The requested figures. A figure has the names of the requested claims, or `None` if all are requested.
-struct AskedFor<'a>(Vec<(&'a Figure, Option<Vec<String>>)>);
+/// A requested figure, and the names of its requested claims, or `None` if all are requested.
+type AskedFigure<'a> = (&'a Figure, Option<Vec<String>>);
+
+/// Returns the requested claims of a figure, each with its result.
+fn pairs_of<'p, 'a, 'r>(
+    (figure, only): &'p AskedFigure<'a>,
+    result: &'r FigureResult,
+) -> impl Iterator<Item = (&'a Claim, &'r ClaimResult)> + use<'p, 'a, 'r> {
+    let pairs = figure.claims.iter().zip(&result.claims);
+    pairs.filter(move |(claim, _)| only.as_ref().is_none_or(|only| only.contains(&claim.id)))
+}
 
 impl<'a> AskedFor<'a> {
     fn figures(&self) -> impl Iterator<Item = &'a Figure> {
@@ -298,14 +307,25 @@ impl<'a> AskedFor<'a> {
             || row.files.iter().any(|file| self.figures().any(|figure| figure.name() == *file))
     }
 
-    /// Returns the requested claims of a figure.
-    fn claims<'r>(&self, figure: &Figure, result: &'r FigureResult) -> Vec<&'r ClaimResult> {
-        let only =
-            self.0.iter().find(|(one, _)| std::ptr::eq(*one, figure)).and_then(|(_, only)| only.as_ref());
-        let is_asked = |claim: &&ClaimResult| {
-            only.is_none_or(|only| only.iter().any(|name| claim.id.rsplit('/').next() == Some(name)))
-        };
-        result.claims.iter().filter(is_asked).collect()
+    /// Returns the requested figures, each with its requested claims.
+    fn claims(&self) -> impl Iterator<Item = (&'a Figure, Vec<&'a Claim>)> {
+        self.0.iter().map(|(figure, only)| {
+            let is_asked = |claim: &&Claim| only.as_ref().is_none_or(|only| only.contains(&claim.id));
+            (*figure, figure.claims.iter().filter(is_asked).collect())
+        })
+    }
+
+    /// Returns the requested claims, each with its result.
+    fn pairs<'r>(&self, results: &'r [FigureResult]) -> impl Iterator<Item = (&'a Claim, &'r ClaimResult)> {
+        self.0.iter().zip(results).flat_map(|(asked, result)| pairs_of(asked, result))
+    }
+
+    /// Returns the identifiers of the requested claims that are recorded as holding and whose results are otherwise.
+    fn not_as_recorded(&self, results: &[FigureResult]) -> Vec<String> {
+        let lost = self
+            .pairs(results)
+            .filter(|(claim, result)| claim.status == Status::Holds && !result.is_as_recorded(claim));
+        lost.map(|(_, result)| result.id.clone()).collect()
     }
 }
 
@@ -373,14 +393,23 @@ fn ledger(from: &From, registry: Registry, arguments: &[String]) -> Result<Ledge
 }
 
 fn results(asked: &AskedFor<'_>, how: &HowToRun, arguments: &[String]) -> Result<Vec<FigureResult>, Failure> {
-    let jobs = reading::jobs(how.jobs.as_deref(), arguments)?;
     if let Some(path) = &how.report {
         let files = how.from.files(asked);
         let inputs: Vec<Input<'_>> = files.iter().map(|path| Input { what: "ledger's file", path }).collect();
         check_file("--report", path, &inputs, arguments)?;
     }
-    let interrupt = Interrupt::listen();
     let figures: Vec<&Figure> = asked.figures().collect();
+    made(how, arguments, |settings| run_figures(&figures, settings))
+}
+
+/// Makes runs with the settings of the command line.
+fn made<T>(
+    how: &HowToRun,
+    arguments: &[String],
+    work: impl FnOnce(&Settings<'_>) -> Result<T, CheckError>,
+) -> Result<T, Failure> {
+    let jobs = reading::jobs(how.jobs.as_deref(), arguments)?;
+    let interrupt = Interrupt::listen();
     let progress = Progress::new(0);
     let settings = Settings {
         jobs,
@@ -388,12 +417,22 @@ fn results(asked: &AskedFor<'_>, how: &HowToRun, arguments: &[String]) -> Result
         interrupted: &|| interrupt.happened(),
         habitat: how.habitat.as_deref().and_then(habitat::of),
     };
-    let results = run_figures(&figures, &settings);
+    let results = work(&settings);
     drop(progress);
     results.map_err(|error| match error {
-        CheckError::Runs(RunsError::Interrupted) => Failure::interrupted("interrupted; nothing was checked"),
+        CheckError::Runs(RunsError::Interrupted) => interrupted(),
         error => Failure::usage(error),
     })
+}
+
+/// Returns the failure after an interrupt.
+fn interrupted() -> Failure {
+    Failure::interrupted("interrupted; nothing was checked")
+}
+
+/// Returns the results as JSON, an object a line.
+fn lines<T: serde::Serialize>(results: &[T]) -> Result<String, Failure> {
+    results.iter().map(|one| firstflight_export::json::line(one).map_err(Failure::write)).collect()
 }
 
 fn write_report(
@@ -412,13 +451,8 @@ fn write_report(
 }
 
 fn json(asked: &AskedFor<'_>, results: &[FigureResult]) -> Result<String, Failure> {
-    let mut out = String::new();
-    for ((figure, _), result) in asked.0.iter().zip(results) {
-        for claim in asked.claims(figure, result) {
-            out += &firstflight_export::json::line(claim).map_err(Failure::write)?;
-        }
-    }
-    Ok(out)
+    let line = |(_, result)| firstflight_export::json::line(result).map_err(Failure::write);
+    asked.pairs(results).map(line).collect()
 }
 
 /// Checks that only whole papers are recorded, because recording a part of a paper would lose its other claims.

@@ -119,6 +119,119 @@ fn json_is_an_object_a_claim_with_ten_fields() {
     assert!(line["measured"].as_f64().is_some_and(|slots| slots >= 1.0));
 }
 
+impl Folder {
+    /// A ledger whose figure has these further keys of its claim, and tables.
+    fn with_more(name: &str, keys: &str) -> Self {
+        let folder = Self::with(name, "= 3 within 0", "does_not_hold");
+        let path = folder.path("quick-start/ring.toml");
+        let text = fs::read_to_string(&path).expect("a file");
+        fs::write(path, text + keys).expect("a file");
+        folder
+    }
+}
+
+#[test]
+fn reasons_are_measured_again_and_commands_repeated() {
+    let slots = stdout(&run(&["model", "ring-buffer", "--json"]));
+    let slots: serde_json::Value = serde_json::from_str(slots.trim()).expect("an object");
+    let slots = slots["slots"].to_string();
+    let evidence = |gives: &str| {
+        format!(
+            "evidence = [{{ gives = '{gives}' }}, {{ command = 'firstflight model ring-buffer', prints = ['{gives}'] }}]\n"
+        )
+    };
+    let check = |name: &str, gives: &str, rest: &[&str]| {
+        let folder = Folder::with_more(name, "");
+        let path = folder.path("quick-start/ring.toml");
+        let text =
+            fs::read_to_string(&path).expect("a file").replace("'because'", &format!("'it is {gives}'"));
+        fs::write(path, text + &evidence(gives)).expect("a file");
+        let ledger = folder.path("");
+        let output = run(&[&["paper", "check", "--ledger", &ledger, "--reasons"], rest].concat());
+        (output.status.code(), stdout(&output), stderr(&output))
+    };
+    let (code, out, _) = check("reasons", &slots, &[]);
+    assert_eq!(code, Some(0));
+    assert_eq!(out, "2 reasons of 1 claims; 0 claims that do not hold are without evidence\n");
+    let (code, out, said) = check("wrong-reasons", "4.5", &[]);
+    assert_eq!(code, Some(1), "{said}");
+    let measured = "quick-start/ring/slots: evidence: model.ring-buffer.slots(): recorded 4.5; measured ";
+    assert!(out.contains(measured) && out.contains("firstflight model ring-buffer: recorded 4.5; "), "{out}");
+    assert!(said.contains("2 of 2 reasons give something else than is recorded"), "{said}");
+    let (_, out, _) = check("reasons-json", "4.5", &["--json"]);
+    let rows: Vec<serde_json::Value> =
+        out.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    assert_eq!((rows.len(), &rows[0]["of"], &rows[1]["same"]), (2, &"evidence".into(), &false.into()));
+    let line = refused(&["paper", "check", "--reasons", "--mutants"]);
+    assert!(line.contains("--reasons") && line.contains("--mutants"), "{line}");
+}
+
+#[test]
+fn a_mutant_that_fails_no_claim_is_indistinct_or_a_failure() {
+    let figure = |lost: &str, indistinct: &str| {
+        format!(
+            "title = 'T'\nsection = 'V'\nfigure = 'f'\nsetup = 'ns-2'\n[scenario]\nrate = '5mbit'\nrtt = '40ms'\nsize = '20p'\n\
+             schemes = ['paced:as=past']\n[mutant.slow]\nsays = 'no pace'\nschemes = {{ past = 'slow-start:iw=10p' }}\n{indistinct}\n\
+             [[claim]]\nid = 'sent'\nsays = 's'\nsource = 'text'\nmeasured = 'packets_lost[past]'\nexpected = '{lost}'\n\
+             tolerance = 'n'\nstatus = 'holds'\n"
+        )
+    };
+    for (name, expected, indistinct, code) in [
+        ("same", ">= 0", "", 1),
+        ("said", ">= 0", "indistinct = 'both lose none'", 0),
+        ("false", "> 99", "indistinct = 'both lose none'", 1),
+        ("fails", "> 99", "", 0),
+    ] {
+        let folder = Folder::with(&format!("mutant-{name}"), ">= 1", "holds");
+        fs::write(folder.path("quick-start/figure-1.toml"), figure(expected, indistinct)).expect("a file");
+        let output =
+            run(&["paper", "check", "--ledger", &folder.path(""), "--mutants", "--record", &folder.path("")]);
+        let (out, said) = (stdout(&output), stderr(&output));
+        assert_eq!(output.status.code(), Some(code), "{name}: {out}{said}");
+        let counts = if expected == "> 99" { "1 fail (sent), 0 pass" } else { "0 fail, 1 pass (sent)" };
+        assert!(out.starts_with(&format!("quick-start/figure-1: slow (no pace): {counts}")), "{out}");
+        let text = fs::read_to_string(folder.path("mutants.json")).expect("a record");
+        let rows: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(rows[0]["schemes"]["past"], "slow-start:iw=10p");
+        assert_eq!(rows[0]["indistinct"].is_string(), !indistinct.is_empty());
+        assert_eq!(said.contains("quick-start/figure-1: slow "), code == 1, "{said}");
+    }
+    let line = refused(&["paper", "check", "past", "--mutants", "--record", "."]);
+    assert!(line.contains("--record: mutants.json has the mutants of all figures"), "{line}");
+}
+
+#[test]
+fn own_and_unsettled_claims_are_counted_apart() {
+    let folder = Folder::with_more("own", "");
+    let claim = |id: &str, keys: &str| {
+        format!(
+            "[[claim]]\nid = '{id}'\nsays = 's'\nmeasured = '1'\nexpected = '> 0'\ntolerance = 'n'\n{keys}\n"
+        )
+    };
+    let path = folder.path("quick-start/ring.toml");
+    let text = fs::read_to_string(&path).expect("a file")
+        + &claim("mine", "source = 'own'\nstatus = 'holds'")
+        + &claim(
+            "open",
+            "source = 'text'\nstatus = 'unsettled'\nwhy = 'w'\ntried = [{ gives = '1', holds = true }, { measured = '-1', gives = '-1', holds = false }]",
+        );
+    fs::write(path, text).expect("a file");
+    let counts = "1 does not hold, 1 unsettled; own claims: 1 holds";
+    let ledger = folder.path("");
+    assert!(stdout(&run(&["paper", "list", "--ledger", &ledger])).contains(counts));
+    let report = folder.path("r.html");
+    let output = run(&["paper", "check", "--ledger", &ledger, "--report", &report]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let out = stdout(&output);
+    assert!(out.ends_with(&format!("{counts}\n")), "{out}");
+    assert!(out.contains("unsettled: quick-start/ring/open: expected > 0, measured 1\n"), "{out}");
+    assert!(out.contains("in the figure's scenario: -1, does not hold\n"), "{out}");
+    let html = fs::read_to_string(&report).expect("a report");
+    assert!(html.contains("2 claims: 0 hold, 1 does not, 1 is unsettled, 0 are not testable here"), "{html}");
+    assert!(html.contains("no sentence of a paper: 1, of which 1 holds") && html.contains("own claim"));
+    assert_eq!(stdout(&run(&["paper", "check", "--ledger", &ledger, "--reasons"])).lines().count(), 1);
+}
+
 #[test]
 fn a_report_and_a_record_are_written_whole() {
     let folder = Folder::with("report", ">= 1", "holds");

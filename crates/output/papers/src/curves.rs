@@ -2,9 +2,9 @@
 
 use firstflight_measure::student::mean_and_ci95;
 
-use crate::evaluate::View;
+use crate::evaluate::{Runs, View};
 use crate::figure::{Curve, Figure, Plot};
-use crate::runs::Outcomes;
+use crate::runs::OneRun;
 use crate::value::Value;
 use crate::words::Kind;
 
@@ -17,11 +17,11 @@ pub(crate) struct Drawn {
 
 /// Returns the curves of each plot. If there is a second axis and the expression does not choose a value of it, each of its values gives a
 /// curve.
-pub(crate) fn curves(figure: &Figure, outcomes: &Outcomes) -> Result<Vec<Vec<Drawn>>, String> {
+pub(crate) fn curves(figure: &Figure, outcomes: &[Vec<OneRun>]) -> Result<Vec<Vec<Drawn>>, String> {
     figure.plots.iter().map(|plot| plot_curves(figure, plot, outcomes)).collect()
 }
 
-fn plot_curves(figure: &Figure, plot: &Plot, outcomes: &Outcomes) -> Result<Vec<Drawn>, String> {
+fn plot_curves(figure: &Figure, plot: &Plot, outcomes: &[Vec<OneRun>]) -> Result<Vec<Drawn>, String> {
     let mut drawn = Vec::new();
     for curve in &plot.curves {
         for (suffix, fixed) in branches(figure, plot.kind, curve) {
@@ -59,11 +59,11 @@ fn drawn_curve(
     figure: &Figure,
     kind: Kind,
     curve: &Curve,
-    outcomes: &Outcomes,
+    outcomes: &[Vec<OneRun>],
     fixed: &[(usize, usize)],
 ) -> Result<Drawn, String> {
     let view = |seed: usize| {
-        let all = View::new(figure, outcomes, Some(seed));
+        let all = View::new(&figure.points, figure.slot, outcomes, Runs::One(seed));
         fixed.iter().fold(all, |view, (axis, place)| view.at(*axis, *place))
     };
     let is_sampled = matches!(kind, Kind::Cdf | Kind::Ordered);

@@ -1,31 +1,55 @@
 //! Evaluates an expression with the results of a figure's runs with one seed.
 
+use std::collections::BTreeSet;
+
 use firstflight_measure::student::mean_and_ci95;
 use firstflight_model::MODELS;
 use serde_json::Value as Json;
 
 use crate::expression::{Column, Expression, Given, Of, Operator};
-use crate::figure::Figure;
 use crate::model;
-use crate::runs::{Outcome, Outcomes, label, population};
+use crate::points::Points;
+use crate::runs::{OneRun, Outcome, label, population};
 use crate::value::{Value, binary, call};
 
-/// The results of a figure with one seed, at some of its points.
+/// The runs of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Runs {
+    /// The run with the seed of this index.
+    One(usize),
+    /// All runs together.
+    All,
+    /// All runs together but that with the seed of this index.
+    Without(usize),
+}
+
+impl Runs {
+    fn has(self, index: usize) -> bool {
+        match self {
+            Self::One(one) => index == one,
+            Self::All => true,
+            Self::Without(one) => index != one,
+        }
+    }
+}
+
+/// The results of a figure with some of its seeds, at some of its points.
 #[derive(Clone)]
 pub(crate) struct View<'a> {
-    figure: &'a Figure,
-    outcomes: &'a Outcomes,
-    /// The index of the seed; `None` for the means over all runs.
-    seed: Option<usize>,
+    points: &'a Points,
+    /// The width of the time slots of series, in nanoseconds.
+    slot: u64,
+    outcomes: &'a [Vec<OneRun>],
+    runs: Runs,
     /// For each axis, the place that `at(KEY=…)` chose; `None` if the axis is not fixed.
     fixed: Vec<Option<usize>>,
 }
 
 impl<'a> View<'a> {
-    /// Creates a view of all points of a figure with its `seed`-th seed. Without a seed, columns of rows are means over runs, the flows of
-    /// all runs form one sample, and series are those of the first run.
-    pub(crate) fn new(figure: &'a Figure, outcomes: &'a Outcomes, seed: Option<usize>) -> Self {
-        Self { figure, outcomes, seed, fixed: vec![None; figure.points.axes.len()] }
+    /// Creates a view of all points. For several runs together, columns of rows are means over runs, the flows of all runs form one sample,
+    /// and series are those of the first run.
+    pub(crate) fn new(points: &'a Points, slot: u64, outcomes: &'a [Vec<OneRun>], runs: Runs) -> Self {
+        Self { points, slot, outcomes, runs, fixed: vec![None; points.axes.len()] }
     }
 
     /// Returns the view at one place of an axis.
@@ -57,7 +81,7 @@ impl<'a> View<'a> {
                 call(*function, &values)
             }
             Expression::AtKey { key, value, inner } => {
-                let (axis, place) = self.figure.points.place(key, value)?;
+                let (axis, place) = self.points.place(key, value)?;
                 self.at(axis, place).value(inner)
             }
             Expression::Binary(operator, left, right) => match (operator, left.as_ref(), right.as_ref()) {
@@ -75,18 +99,36 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Adds the points whose results an expression needs.
+    pub(crate) fn needs(&self, expression: &Expression, needed: &mut BTreeSet<usize>) {
+        match expression {
+            Expression::Column(_) => needed.extend(self.points()),
+            Expression::Call(_, arguments) => arguments.iter().for_each(|one| self.needs(one, needed)),
+            Expression::AtKey { key, value, inner } => {
+                if let Ok((axis, place)) = self.points.place(key, value) {
+                    self.at(axis, place).needs(inner, needed);
+                }
+            }
+            Expression::Binary(_, left, right) => {
+                self.needs(left, needed);
+                self.needs(right, needed);
+            }
+            Expression::Number(_) | Expression::Text(_) | Expression::Axis(_) | Expression::Model { .. } => {}
+        }
+    }
+
     /// Returns the indices of the view's points in the list of points.
     fn points(&self) -> impl Iterator<Item = usize> {
         let is_here = |places: &[usize]| {
             self.fixed.iter().zip(places).all(|(fixed, place)| fixed.is_none_or(|fixed| fixed == *place))
         };
-        let all = self.figure.points.all.iter().enumerate();
+        let all = self.points.all.iter().enumerate();
         all.filter(move |(_, point)| is_here(&point.places)).map(|(at, _)| at)
     }
 
     /// Returns the axis of the key; without a key, the first axis that is not fixed.
     fn axis(&self, key: Option<&str>) -> Option<usize> {
-        let axes = &self.figure.points.axes;
+        let axes = &self.points.axes;
         match key {
             Some(key) => axes.iter().position(|axis| axis.key == key),
             None => self.fixed.iter().position(Option::is_none).or((!axes.is_empty()).then_some(0)),
@@ -95,7 +137,7 @@ impl<'a> View<'a> {
 
     fn place(&self, axis: Option<usize>, point: usize) -> Option<&crate::points::Place> {
         let axis = axis?;
-        self.figure.points.axes[axis].values.get(self.figure.points.all[point].places[axis])
+        self.points.axes[axis].values.get(self.points.all[point].places[axis])
     }
 
     /// Returns a point's place on the first axis that is not fixed; 0 if all axes are fixed.
@@ -116,11 +158,8 @@ impl<'a> View<'a> {
     /// Returns the results at a point. There is one for each run of the view.
     fn outcomes(&self, point: usize) -> impl Iterator<Item = &Outcome> {
         let all = self.outcomes.get(point).map(Vec::as_slice).unwrap_or_default();
-        let some = match self.seed {
-            None => all,
-            Some(seed) => all.get(seed..=seed).unwrap_or_default(),
-        };
-        some.iter().map(AsRef::as_ref)
+        let runs = self.runs;
+        all.iter().enumerate().filter(move |(index, _)| runs.has(*index)).map(|(_, one)| one.as_ref())
     }
 
     fn column(&self, column: &Column, of: &dyn Fn(&Json) -> f64) -> Result<Value, String> {
@@ -137,7 +176,7 @@ impl<'a> View<'a> {
                     ));
                 };
                 let is_it = |label: &str, name: &str, slot: u64| {
-                    label == column.label && name == column.name && slot == self.figure.slot
+                    label == column.label && name == column.name && slot == self.slot
                 };
                 let all = self.outcomes(*point).next().into_iter().flat_map(|outcome| &outcome.series);
                 let named = all.filter(|((label, _, name, slot), _)| is_it(label, name, *slot));

@@ -4,12 +4,13 @@ use firstflight::registry::Registry;
 use firstflight_scenario::{FileError, quantity};
 use toml::Spanned;
 
-use crate::expectation::{Expectation, WANTED};
-use crate::expression::{Expression, parse, parse_with};
-use crate::file::{self, ClaimFile, FigureFile, HabitatFile, PlotFile, fault_within};
+use crate::claim::{Claim, Scene};
+use crate::expression::Expression;
+use crate::file::{self, FigureFile, HabitatFile, MutantFile, PlotFile};
 use crate::names;
-use crate::points::{Points, points};
-use crate::words::{Kind, OverRuns, Setup, Source, Status};
+use crate::points::Points;
+use crate::set_up::{Bench, SetUp, set_ups};
+use crate::words::{Kind, Setup, Status};
 
 /// A figure or table.
 #[derive(Clone, Debug)]
@@ -40,7 +41,11 @@ pub struct Figure {
     pub(crate) points: Points,
     /// The environment of the runs: [`SIMULATOR`], or one of [`HABITATS`].
     pub habitat: &'static str,
-    /// The same figure in the other environments that its file describes.
+    /// The scenarios other than the figure's, with which claims are measured.
+    pub set_ups: Vec<SetUp>,
+    /// The figure with other schemes.
+    pub mutants: Vec<Mutant>,
+    /// The figure in the other environments that its file describes.
     pub(crate) elsewhere: Vec<Figure>,
 }
 
@@ -51,27 +56,19 @@ pub const SIMULATOR: &str = "simulator";
 /// over this machine's TCP.
 pub const HABITATS: [&str; 2] = ["live", "kernel"];
 
-/// A claim.
+/// Schemes in place of the figure's, with which a claim that holds should fail.
 #[derive(Clone, Debug)]
-pub struct Claim {
-    /// The name of the claim within the figure.
-    pub id: String,
-    /// The claim in words.
+pub struct Mutant {
+    /// The name in the file.
+    pub name: String,
+    /// The fault of the schemes, in words.
     pub says: String,
-    /// The source of the claimed value in the paper.
-    pub source: Source,
-    /// The reason for the tolerance.
-    pub tolerance: String,
-    /// The outcome that the file records.
-    pub status: Status,
-    /// Why the claim does not hold or is not testable.
-    pub why: String,
-    /// The measured expression, as the file writes it.
-    pub measured: String,
-    /// The expectation of the measured value.
-    pub expected: Option<Expectation>,
-    pub(crate) over_runs: OverRuns,
-    pub(crate) expression: Option<Expression>,
+    /// The labels, and the scheme that replaces each.
+    pub schemes: Vec<(String, String)>,
+    /// The reason why the paper itself does not distinguish the schemes; `None` if a claim fails.
+    pub indistinct: Option<String>,
+    /// The figure with these schemes: its claims that are recorded as holding, without plots.
+    pub figure: Figure,
 }
 
 /// A plot.
@@ -116,17 +113,11 @@ impl Figure {
                 .nanos()
                 .max(1),
         };
-        let points = points(registry, text, &file.scenario, &file.vary)?;
+        let bench = Bench::new(registry, text, &file);
+        let points = bench.points()?;
+        let set_ups = set_ups(&bench, &file)?;
         let plots = plots(text, &file, &points)?;
-        let mut claims: Vec<Claim> = Vec::new();
-        for one in &file.claim {
-            let claim = claim(text, one, None, &points)?;
-            if claims.iter().any(|before| before.id == claim.id) {
-                let message = format!("id: there are two claims `{}`; each needs a separate name", claim.id);
-                return Err(FileError::new(text, one.get_ref().id.span(), message));
-            }
-            claims.push(claim);
-        }
+        let claims = Scene { text, points: &points, set_ups: &set_ups }.claims(&file)?;
         let figure = Self {
             paper: paper.to_owned(),
             id: id.to_owned(),
@@ -141,63 +132,68 @@ impl Figure {
             slot,
             points,
             habitat: SIMULATOR,
+            set_ups,
+            mutants: Vec::new(),
             elsewhere: Vec::new(),
         };
-        let there = |(name, there)| figure.there(registry, text, &file, name, there);
+        let mutant = |(name, mutant)| figure.mutant(&bench, &file, name, mutant);
+        let mutants = file.mutant.iter().map(mutant).collect::<Result<_, _>>()?;
+        let there = |(name, there)| figure.there(&bench, &file, name, there);
         let elsewhere = file.habitat.iter().map(there).collect::<Result<_, _>>()?;
-        Ok(Self { elsewhere, ..figure })
+        Ok(Self { mutants, elsewhere, ..figure })
     }
 
     /// Returns the figure in another environment, with the keys and the claims that the file states for this environment.
     fn there(
         &self,
-        registry: Registry,
-        text: &str,
+        bench: &Bench<'_>,
         file: &FigureFile,
         name: &Spanned<String>,
         there: &HabitatFile,
     ) -> Result<Self, FileError> {
+        let text = bench.text;
         let Some(habitat) = HABITATS.into_iter().find(|habitat| habitat == name.get_ref()) else {
             let message =
                 format!("habitat: there is no `{}`; there are {}", name.get_ref(), HABITATS.join(", "));
             return Err(FileError::new(text, name.span(), message));
         };
-        let mut scenario = file.scenario.clone();
-        for (key, value) in &there.scenario {
-            scenario.remove(key);
-            scenario.insert(key.clone(), value.clone());
-        }
-        let vary = there.vary.as_ref().unwrap_or(&file.vary);
-        let points = points(registry, text, &scenario, vary)?;
-        let mut claims = Vec::new();
-        for (id, recorded) in &there.claims {
-            let at_id = |message: String| FileError::new(text, id.span(), format!("claims: {message}"));
-            let said = file.claim.iter().find(|claim| claim.get_ref().id.get_ref() == id.get_ref());
-            let Some(said) = said else { return Err(at_id(format!("there is no claim `{}`", id.get_ref()))) };
-            if recorded.status != Status::Holds && recorded.why.trim().is_empty() {
-                let message = "a claim that does not hold or is not testable says `why`, from evidence";
-                return Err(at_id(message.to_owned()));
-            }
-            let of_here = self.claims.iter().find(|claim| claim.id == *id.get_ref()).cloned();
-            let measured = recorded.measured.as_ref().or(said.get_ref().measured.as_ref());
-            if recorded.status != Status::NotTestable
-                && measured.is_none_or(|_| said.get_ref().expected.is_none())
-            {
-                let message = "a claim that is tested has `expected`, and `measured`, there or in the figure";
-                return Err(at_id(message.to_owned()));
-            }
-            let claim = match of_here {
-                // Nothing is measured in this environment.
-                Some(claim) if recorded.status == Status::NotTestable => Claim { expression: None, ..claim },
-                _ => claim(text, said, recorded.measured.as_ref(), &points)?,
-            };
-            claims.push(Claim { status: recorded.status, why: recorded.why.clone(), ..claim });
-        }
-        // The claims are in the order of the file.
-        claims.sort_by_key(|claim| self.claims.iter().position(|one| one.id == claim.id));
+        let points = bench.with(&there.scenario, there.vary.as_ref()).points()?;
+        let claims = Scene { text, points: &points, set_ups: &[] }.claims_there(file, there)?;
         let choices = self.choices.iter().chain(&there.choices).cloned().collect();
         let plots = plots(text, file, &points)?;
-        Ok(Self { fast: false, choices, claims, plots, points, habitat, ..self.clone() })
+        let set_ups = Vec::new();
+        Ok(Self { fast: false, choices, claims, plots, points, habitat, set_ups, ..self.clone() })
+    }
+
+    /// Returns the figure with other schemes.
+    fn mutant(
+        &self,
+        bench: &Bench<'_>,
+        file: &FigureFile,
+        name: &Spanned<String>,
+        mutant: &MutantFile,
+    ) -> Result<Mutant, FileError> {
+        let mut schemes = Vec::new();
+        for (label, scheme) in mutant.schemes.get_ref() {
+            let (said, scheme) = (label.get_ref(), scheme.get_ref());
+            if bench.clone().replace_scheme(said, scheme) == 0 {
+                let all = self.points.labels();
+                let hint = names::near(said, all.iter().map(String::as_str));
+                let message = format!("schemes: there is no scheme `{said}`; {hint}");
+                return Err(FileError::new(bench.text, label.span(), message));
+            }
+            schemes.push((said.clone(), scheme.clone()));
+        }
+        let bench = bench.replacing(&schemes);
+        let at_schemes = |error: FileError| {
+            FileError::new(bench.text, mutant.schemes.span(), format!("mutant: {}", error.message))
+        };
+        let points = bench.points().map_err(at_schemes)?;
+        let set_ups = set_ups(&bench, file).map_err(at_schemes)?;
+        let claims = self.claims.iter().filter(|claim| claim.status == Status::Holds).cloned().collect();
+        let figure = Self { claims, points, set_ups, plots: Vec::new(), ..self.clone() };
+        let (name, says) = (name.get_ref().clone(), mutant.says.clone());
+        Ok(Mutant { name, says, schemes, indistinct: mutant.indistinct.clone(), figure })
     }
 
     /// Returns the identifier `PAPER/FIGURE`.
@@ -210,93 +206,17 @@ impl Figure {
         self.points.all.iter().find_map(|point| Some(&point.run.as_ref()?.0))
     }
 
-    /// Returns every expression of the figure.
-    pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expression> {
-        let of_plots = self
-            .plots
-            .iter()
-            .flat_map(|plot| &plot.curves)
-            .flat_map(|curve| curve.x.iter().chain([&curve.y]));
-        self.claims.iter().filter_map(|claim| claim.expression.as_ref()).chain(of_plots)
+    /// Returns the runs in the set-up of this name; without a name, those of the figure.
+    pub(crate) fn points(&self, set_up: Option<&str>) -> &Points {
+        let named = self.set_ups.iter().find(|one| Some(one.name.as_str()) == set_up);
+        named.map_or(&self.points, |one| &one.points)
     }
-}
 
-/// Reads an expression, and checks it against the names of the figure.
-fn expression(
-    text: &str,
-    said: &Spanned<String>,
-    label: Option<&str>,
-    points: &Points,
-) -> Result<Expression, FileError> {
-    let read = match label {
-        None => parse(said.get_ref()),
-        Some(label) => parse_with(said.get_ref(), Some(label)),
-    };
-    let expression =
-        read.map_err(|error| fault_within(text, &said.span(), (error.from, error.to), error.message))?;
-    names::check(&expression, points).map_err(|(name, message)| {
-        let from = said.get_ref().find(&name).filter(|_| !name.is_empty());
-        match from {
-            Some(from) => fault_within(text, &said.span(), (from, from + name.len()), message),
-            None => FileError::new(text, said.span(), message),
-        }
-    })?;
-    Ok(expression)
-}
-
-/// Reads a claim of the file. `measured` replaces the expression in the file, if it is given.
-fn claim(
-    text: &str,
-    spanned: &Spanned<ClaimFile>,
-    measured: Option<&Spanned<String>>,
-    points: &Points,
-) -> Result<Claim, FileError> {
-    let file = spanned.get_ref();
-    let measured = measured.or(file.measured.as_ref());
-    let id = file.id.get_ref();
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '.';
-    if id.is_empty() || !id.chars().all(is_plain) {
-        let message = format!("id: `{id}` is not allowed; letters, digits, `-` and `.` are");
-        return Err(FileError::new(text, file.id.span(), message));
+    /// Returns the expressions of the plots.
+    pub(crate) fn drawn(&self) -> impl Iterator<Item = &Expression> {
+        let curves = self.plots.iter().flat_map(|plot| &plot.curves);
+        curves.flat_map(|curve| curve.x.iter().chain([&curve.y]))
     }
-    let status = *file.status.get_ref();
-    let at_status = |message: &str| FileError::new(text, file.status.span(), message);
-    if status != Status::Holds && file.why.trim().is_empty() {
-        return Err(at_status(
-            "status: a claim that does not hold or is not testable says `why`, from evidence",
-        ));
-    }
-    if status != Status::NotTestable && (measured.is_none() || file.expected.is_none()) {
-        return Err(at_status("status: a claim without `measured` and `expected` is `not_testable`"));
-    }
-    if file.expected.is_some() && status != Status::NotTestable && file.tolerance.trim().is_empty() {
-        let message =
-            "tolerance: it is missing; the reason of the bound or the tolerance is wanted, in words";
-        return Err(FileError::new(text, file.id.span(), message));
-    }
-    let expected = match &file.expected {
-        None => None,
-        Some(said) => Some(Expectation::parse(said.get_ref()).ok_or_else(|| {
-            FileError::new(
-                text,
-                said.span(),
-                format!("expected: `{}` has no meaning; {WANTED}", said.get_ref()),
-            )
-        })?),
-    };
-    let read = |said: &Spanned<String>| expression(text, said, None, points);
-    Ok(Claim {
-        id: id.clone(),
-        says: file.says.clone(),
-        source: file.source,
-        tolerance: file.tolerance.clone(),
-        status,
-        why: file.why.clone(),
-        measured: measured.map(|said| said.get_ref().clone()).unwrap_or_default(),
-        expected,
-        over_runs: file.over_runs.unwrap_or_default(),
-        expression: measured.map(read).transpose()?,
-    })
 }
 
 fn plots(text: &str, file: &FigureFile, points: &Points) -> Result<Vec<Plot>, FileError> {
@@ -317,7 +237,7 @@ fn plot(text: &str, file: &PlotFile, points: &Points) -> Result<Plot, FileError>
     };
     if let Some(y) = &file.y {
         for label in shown {
-            let read = |said: &Spanned<String>| expression(text, said, Some(&label), points);
+            let read = |said: &Spanned<String>| names::read(text, said, Some(&label), points);
             curves.push(Curve {
                 x: file.x.as_ref().map(read).transpose()?,
                 y: read(y)?,
@@ -326,7 +246,7 @@ fn plot(text: &str, file: &PlotFile, points: &Points) -> Result<Plot, FileError>
         }
     }
     for curve in &file.curves {
-        let read = |said: &Spanned<String>| expression(text, said, None, points);
+        let read = |said: &Spanned<String>| names::read(text, said, None, points);
         curves.push(Curve {
             label: curve.label.clone(),
             x: curve.x.as_ref().map(read).transpose()?,

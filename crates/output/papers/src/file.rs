@@ -43,6 +43,32 @@ pub(crate) struct FigureFile {
     pub(crate) claim: Vec<Spanned<ClaimFile>>,
     #[serde(default)]
     pub(crate) habitat: BTreeMap<Spanned<String>, HabitatFile>,
+    #[serde(default)]
+    pub(crate) set_up: BTreeMap<Spanned<String>, SetUpFile>,
+    #[serde(default)]
+    pub(crate) mutant: BTreeMap<Spanned<String>, MutantFile>,
+}
+
+/// Keys in place of those of `[scenario]`, with which claims of the figure may be measured.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SetUpFile {
+    pub(crate) says: String,
+    #[serde(default)]
+    pub(crate) scenario: Keys,
+    /// The axes in this set-up; `None` for the figure's axes.
+    pub(crate) vary: Option<Vary>,
+}
+
+/// Schemes in place of those of the figure, with which a claim that holds should fail.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MutantFile {
+    pub(crate) says: String,
+    /// For each label the scheme that replaces the labelled one.
+    pub(crate) schemes: Spanned<BTreeMap<Spanned<String>, Spanned<String>>>,
+    /// The reason why the paper itself does not distinguish the schemes; `None` if a claim fails.
+    pub(crate) indistinct: Option<String>,
 }
 
 /// The description of a figure in an environment other than the simulator.
@@ -116,6 +142,46 @@ pub(crate) struct ClaimFile {
     pub(crate) status: Spanned<Status>,
     #[serde(default)]
     pub(crate) why: String,
+    /// The set-up in which the claim is measured; `None` for the figure's scenario.
+    pub(crate) set_up: Option<Spanned<String>>,
+    /// The axis along which the claim is measured, one value after the other.
+    pub(crate) over: Option<Spanned<String>>,
+    /// The value of this axis from which on the claim holds.
+    pub(crate) from: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(crate) tried: Vec<TriedFile>,
+    #[serde(default)]
+    pub(crate) evidence: Vec<Spanned<EvidenceFile>>,
+}
+
+/// A measurement that does not settle its claim.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct TriedFile {
+    pub(crate) set_up: Option<Spanned<String>>,
+    /// The measured expression; `None` for that of the claim.
+    pub(crate) measured: Option<Spanned<String>>,
+    pub(crate) over_runs: Option<OverRuns>,
+    /// The measured value, as printed.
+    pub(crate) gives: Spanned<String>,
+    /// Whether the value meets the claim's expectation.
+    pub(crate) holds: bool,
+}
+
+/// A measurement or a command that gives a number in the claim's `why`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct EvidenceFile {
+    pub(crate) set_up: Option<Spanned<String>>,
+    /// The measured expression; `None` for that of the claim.
+    pub(crate) measured: Option<Spanned<String>>,
+    pub(crate) over_runs: Option<OverRuns>,
+    /// The measured value, as printed.
+    pub(crate) gives: Option<Spanned<String>>,
+    pub(crate) command: Option<Spanned<String>>,
+    /// Texts in the output of the command.
+    #[serde(default)]
+    pub(crate) prints: Vec<Spanned<String>>,
 }
 
 /// Reads the text of a file.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::mutants::MutantResult;
 use crate::result::ClaimResult;
 
 /// Measurements for a paper in another environment on one machine: `golden/papers/HABITAT/PAPER.json`. Repeated measurements are not equal
@@ -61,6 +62,14 @@ pub fn text(results: &[ClaimResult]) -> Result<String, serde_json::Error> {
 /// A text that is not an array of claims.
 pub fn read(text: &str) -> Result<Vec<ClaimResult>, serde_json::Error> {
     serde_json::from_str(text)
+}
+
+/// Returns the embedded results of the mutants, `golden/papers/mutants.json`; empty if nothing was recorded.
+///
+/// # Errors
+/// A text that is not an array of mutants.
+pub fn mutants() -> Result<Vec<MutantResult>, serde_json::Error> {
+    embedded("mutants").map_or(Ok(Vec::new()), serde_json::from_str)
 }
 
 /// Returns the embedded text of a paper's file.

@@ -8,6 +8,7 @@
 //!
 //! docs/guide/papers.md describes the format of the files.
 
+mod claim;
 mod curves;
 mod evaluate;
 mod expectation;
@@ -17,25 +18,35 @@ mod file;
 mod function;
 pub mod golden;
 mod ledger;
+mod measure;
 mod model;
+mod mutants;
 mod names;
 mod page;
 mod points;
+mod printed;
 mod quantity;
+mod reasons;
 mod result;
 mod rows;
 mod runs;
 mod series;
+mod set_up;
 pub mod show;
 mod texts;
 mod value;
 mod words;
 
+pub use claim::{Claim, Evidence, Measurement, Over, Tried};
 pub use expectation::Expectation;
-pub use figure::{Claim, Figure, HABITATS, SIMULATOR};
+pub use figure::{Figure, HABITATS, Mutant, SIMULATOR};
 pub use ledger::{Ledger, LedgerError, PAPERS, UnknownId, paper_title};
+pub use mutants::{MutantResult, mutants};
 pub use page::page;
-pub use result::{CheckError, ClaimResult, FigureResult, check};
+pub use printed::{Printed, prints};
+pub use reasons::{ReasonResult, reasons};
+pub use result::{CheckError, ClaimResult, FigureResult, TriedResult, check};
 pub use rows::Row;
 pub use runs::{Habitat, Ran, RunsError, Settings};
+pub use set_up::SetUp;
 pub use words::{Kind, OverRuns, Setup, Source, Status};

@@ -4,14 +4,39 @@ use firstflight_export::columns::POPULATION_COLUMNS;
 use firstflight_export::columns::PROBE_COLUMNS;
 use firstflight_export::columns::{COLUMNS, column};
 use firstflight_model::MODELS;
-use firstflight_scenario::suggest::meant;
+use firstflight_scenario::{FileError, suggest::meant};
+use toml::Spanned;
 
-use crate::expression::{Column, Expression, Given, Of};
+use crate::expression::{Column, Expression, Given, Of, parse, parse_with};
+use crate::file::fault_within;
 use crate::points::Points;
 use crate::series::SERIES;
 
+/// Reads an expression, and checks it against the names of the figure. In a plot, `label` is the scheme that `[*]` represents.
+pub(crate) fn read(
+    text: &str,
+    said: &Spanned<String>,
+    label: Option<&str>,
+    points: &Points,
+) -> Result<Expression, FileError> {
+    let read = match label {
+        None => parse(said.get_ref()),
+        Some(label) => parse_with(said.get_ref(), Some(label)),
+    };
+    let expression =
+        read.map_err(|error| fault_within(text, &said.span(), (error.from, error.to), error.message))?;
+    check(&expression, points).map_err(|(name, message)| {
+        let from = said.get_ref().find(&name).filter(|_| !name.is_empty());
+        match from {
+            Some(from) => fault_within(text, &said.span(), (from, from + name.len()), message),
+            None => FileError::new(text, said.span(), message),
+        }
+    })?;
+    Ok(expression)
+}
+
 /// Checks every name of an expression against the figure. The error has the wrong name, and a message.
-pub(crate) fn check(expression: &Expression, points: &Points) -> Result<(), (String, String)> {
+fn check(expression: &Expression, points: &Points) -> Result<(), (String, String)> {
     match expression {
         Expression::Number(_) | Expression::Text(_) => Ok(()),
         Expression::Axis(key) => axis(key.as_deref(), points),
@@ -119,7 +144,9 @@ fn model(model: &str, cell: &str, given: &[(String, Given)]) -> Result<(), (Stri
     Err((cell.to_owned(), format!("the model {model} has no cell `{cell}`; {}", near(cell, cells()))))
 }
 
-fn near<'a>(found: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+/// Returns the nearest of the known names, or all.
+pub(crate) fn near<'a>(found: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
     let all = known.clone().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    meant(found, &[], known).unwrap_or_else(|| format!("there are {all}"))
+    let none = || if all.is_empty() { "there are none".to_owned() } else { format!("there are {all}") };
+    meant(found, &[], known).unwrap_or_else(none)
 }

@@ -5,8 +5,9 @@ use firstflight_report::html::HtmlError;
 use firstflight_report::html::ledger::{self, Panel};
 use firstflight_report::svg::plot::{self, Form};
 
+use crate::claim::Claim;
 use crate::curves::Drawn;
-use crate::figure::{Claim, Figure, Plot};
+use crate::figure::{Figure, Plot};
 use crate::ledger::paper_title;
 use crate::result::{ClaimResult, FigureResult};
 use crate::rows::Row;
@@ -69,7 +70,7 @@ fn part(figure: &Figure, result: &FigureResult) -> ledger::Figure {
         title: figure.title.clone(),
         printed: format!("{}, section {}", figure.figure, figure.section),
         setup: setup_words(figure.setup).to_owned(),
-        choices: figure.choices.clone(),
+        choices: figure.choices.iter().cloned().chain(figure.set_ups.iter().map(show::set_up)).collect(),
         plots: plots.map(|(plot, curves)| panel(figure, plot, curves)).collect(),
         claims: claims.collect(),
     }
@@ -89,27 +90,31 @@ fn claim(claim: &Claim, result: &ClaimResult) -> ledger::Claim {
         Source::Printed => "a printed number",
         Source::Text => "a sentence",
         Source::Image => "in the image only: the ordering is held",
+        Source::Own => "no sentence of the paper: an own claim",
     };
     let reason = if claim.tolerance.is_empty() { String::new() } else { format!(" ({})", claim.tolerance) };
     let status = match result.status {
         Status::Holds => "holds",
         Status::DoesNotHold => "does_not_hold",
         Status::NotTestable => "not_testable",
+        Status::Unsettled => "unsettled",
     };
     let is_measured = !result.measured.is_null() || result.status != Status::NotTestable;
     ledger::Claim {
         id: result.id.clone(),
         says: claim.says.clone(),
         source: source.to_owned(),
+        own: result.own,
         status: status.to_owned(),
-        words: show::status_words(result.status).to_owned(),
+        words: show::outcome(result),
         expected: if result.expected.is_empty() {
             String::new()
         } else {
             format!("{}{reason}", result.expected)
         },
         measured: if is_measured { show::with_interval(result) } else { String::new() },
-        expression: claim.measured.clone(),
+        expression: claim.measurement.as_ref().map(|one| one.measured.clone()).unwrap_or_default(),
+        tried: show::tried(result),
         why: result.why.clone(),
     }
 }

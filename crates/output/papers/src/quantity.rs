@@ -61,6 +61,18 @@ pub(crate) fn show_half(half: f64) -> String {
     show(format!("{half:.1e}").parse().unwrap_or(half))
 }
 
+/// Formats an end of a confidence interval of this width, with the decimals of half the width's second significant digit.
+pub(crate) fn show_end(end: f64, width: f64) -> String {
+    let half = width / 2.0;
+    if !(half > 0.0 && half.is_finite()) {
+        return show(end);
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "the exponent of a finite number")]
+    let exponent = half.log10().floor() as i32 - 1;
+    let step = 10f64.powi(exponent);
+    show((end / step).round() * step)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,13 +1,13 @@
 //! The results of claims: measured values, their statuses, and the curves of plots.
 
-use firstflight_measure::student::mean_and_ci95;
 use serde::Serialize;
 
+use crate::claim::{Claim, Measurement, Tried};
 use crate::curves::{Drawn, curves};
-use crate::evaluate::View;
-use crate::figure::{Claim, Figure};
-use crate::runs::{Outcomes, RunsError, Settings, run};
-use crate::words::{OverRuns, Status};
+use crate::figure::Figure;
+use crate::measure::{Lab, Values};
+use crate::runs::{RunsError, Settings};
+use crate::words::{Source, Status};
 
 /// Why figures could not be checked.
 #[derive(Debug, thiserror::Error)]
@@ -53,10 +53,64 @@ pub struct ClaimResult {
     pub ci95: Option<f64>,
     /// The outcome of the claim.
     pub status: Status,
-    /// Why the claim does not hold or is not testable; empty if it holds.
+    /// Why the claim does not hold, is not testable or is unsettled; empty if it holds.
     pub why: String,
     /// The environment of the measurement.
     pub habitat: String,
+    /// The set-up of the measurement; absent for the figure's scenario.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set_up: Option<String>,
+    /// Whether the claim is this project's, and no sentence of the paper. Absent if it is not.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub own: bool,
+    /// The value of the claim's axis from which on the claim holds. Absent without an axis.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The lower end of the 95 % confidence interval of the measured value, or of each of several values. Absent if no value varies over
+    /// runs, or if there are too few runs.
+    #[serde(default, skip_serializing_if = "serde_json::Value::is_null")]
+    pub low: serde_json::Value,
+    /// The upper end of the interval.
+    #[serde(default, skip_serializing_if = "serde_json::Value::is_null")]
+    pub high: serde_json::Value,
+    /// The number of runs that were left out because their value is undefined. Absent if none was.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub undefined_runs: usize,
+    /// The recorded measurements that do not settle the claim. Absent if the claim is settled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<TriedResult>,
+}
+
+/// A recorded measurement that does not settle its claim.
+#[derive(Clone, Debug, PartialEq, Serialize, serde::Deserialize)]
+pub struct TriedResult {
+    /// The set-up; absent for the figure's scenario.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set_up: Option<String>,
+    /// The measured expression.
+    pub measured: String,
+    /// The recorded value.
+    pub gives: String,
+    /// Whether the recorded value meets the expectation.
+    pub holds: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_no(own: &bool) -> bool {
+    !own
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+impl ClaimResult {
+    /// Checks whether the result is the one that the file records.
+    pub fn is_as_recorded(&self, claim: &Claim) -> bool {
+        self.status == claim.status
+            && self.from.as_deref() == claim.over.as_ref().and_then(|over| over.from.as_deref())
+    }
 }
 
 /// Runs the figures, and evaluates their claims and plots.
@@ -64,20 +118,31 @@ pub struct ClaimResult {
 /// # Errors
 /// Runs that could not be made, an interrupt, or an expression that has no value.
 pub fn check(figures: &[&Figure], settings: &Settings<'_>) -> Result<Vec<FigureResult>, CheckError> {
-    let outcomes = run(figures, settings)?;
-    figures.iter().zip(&outcomes).map(|(figure, outcomes)| result(figure, outcomes)).collect()
+    let wanted = figures.iter().map(|figure| {
+        let measurements = figure.claims.iter().filter_map(|claim| claim.measurement.as_ref());
+        let drawn = figure.drawn().map(|expression| (None, expression));
+        (*figure, drawn.chain(measurements.map(Measurement::in_set_up)).collect())
+    });
+    let lab = Lab::run(&wanted.collect::<Vec<_>>(), settings)?;
+    figures.iter().map(|figure| result(figure, &lab)).collect()
 }
 
-fn result(figure: &Figure, outcomes: &Outcomes) -> Result<FigureResult, CheckError> {
+fn result(figure: &Figure, lab: &Lab<'_>) -> Result<FigureResult, CheckError> {
     let claims =
-        figure.claims.iter().map(|claim| claim_result(figure, claim, outcomes)).collect::<Result<_, _>>()?;
-    let plots = curves(figure, outcomes)
+        figure.claims.iter().map(|claim| claim_result(figure, claim, lab)).collect::<Result<_, _>>()?;
+    let plots = curves(figure, lab.outcomes(figure, None))
         .map_err(|message| CheckError::Expression { name: figure.name(), message })?;
     Ok(FigureResult { claims, plots })
 }
 
-fn claim_result(figure: &Figure, claim: &Claim, outcomes: &Outcomes) -> Result<ClaimResult, CheckError> {
+fn claim_result(figure: &Figure, claim: &Claim, lab: &Lab<'_>) -> Result<ClaimResult, CheckError> {
     let id = format!("{}/{}", figure.name(), claim.id);
+    let tried = |tried: &Tried| TriedResult {
+        set_up: tried.measurement.set_up.clone(),
+        measured: tried.measurement.measured.clone(),
+        gives: tried.gives.text(),
+        holds: tried.holds,
+    };
     let mut result = ClaimResult {
         id: id.clone(),
         paper: figure.paper.clone(),
@@ -89,31 +154,47 @@ fn claim_result(figure: &Figure, claim: &Claim, outcomes: &Outcomes) -> Result<C
         status: Status::NotTestable,
         why: claim.why.clone(),
         habitat: figure.habitat.to_owned(),
+        set_up: claim.measurement.as_ref().and_then(|one| one.set_up.clone()),
+        own: claim.source == Source::Own,
+        from: None,
+        low: serde_json::Value::Null,
+        high: serde_json::Value::Null,
+        undefined_runs: 0,
+        tried: claim.tried.iter().map(tried).collect(),
     };
-    let (Some(expression), Some(expected)) = (&claim.expression, claim.expected) else { return Ok(result) };
-    let seeds =
-        if figure.points.all.iter().all(|point| point.run.is_none()) { 1 } else { figure.points.runs() };
-    let mut of_seeds: Vec<Vec<f64>> = Vec::new();
-    let seeds: Vec<Option<usize>> = match claim.over_runs {
-        OverRuns::Before => vec![None],
-        _ => (0..seeds as usize).map(Some).collect(),
+    let (Some(measurement), Some(expected)) = (&claim.measurement, claim.expected) else { return Ok(result) };
+    let axis = claim.over.as_ref().map(|over| over.axis);
+    let axis = axis.map(|axis| (axis, &figure.points(measurement.set_up.as_deref()).axes[axis].values));
+    let places = match axis {
+        None => vec![None],
+        Some((axis, values)) => (0..values.len()).map(|place| Some((axis, place))).collect(),
     };
-    for seed in seeds {
-        let value = View::new(figure, outcomes, seed).value(expression);
-        let points = value.and_then(|value| value.points());
-        let points = points.map_err(|message| CheckError::Expression { name: id.clone(), message })?;
-        of_seeds.push(points.into_iter().map(|(_, y)| y).collect());
+    let values = places.into_iter().map(|place| lab.values(figure, measurement, place));
+    let values: Vec<Values> = values
+        .collect::<Result<_, _>>()
+        .map_err(|message| CheckError::Expression { name: id.clone(), message })?;
+    let shaped = |of: &dyn Fn(&Values) -> Vec<f64>| match (values.as_slice(), axis) {
+        ([only], None) => several(&of(only)),
+        (all, _) => all.iter().map(|one| several(&of(one))).collect(),
+    };
+    result.measured = shaped(&|one| one.numbers.clone());
+    result.ci95 = if axis.is_none() { values[0].half.map(rounded) } else { None };
+    result.undefined_runs = values.iter().map(|one| one.undefined).max().unwrap_or(0);
+    if values.iter().flat_map(|one| &one.ends).any(Option::is_some) {
+        let end = |of: fn((f64, f64)) -> f64| {
+            shaped(&|one: &Values| one.ends.iter().map(|ends| ends.map_or(f64::NAN, of)).collect())
+        };
+        (result.low, result.high) = (end(|(low, _)| low), end(|(_, high)| high));
     }
-    let (values, ci95) = over_runs(claim.over_runs, &of_seeds);
-    result.measured = match values.as_slice() {
-        [one] => json(*one),
-        several => several.iter().map(|one| json(*one)).collect(),
-    };
-    result.ci95 = ci95;
-    if claim.status == Status::NotTestable {
+    if matches!(claim.status, Status::NotTestable | Status::Unsettled) {
+        result.status = claim.status;
         return Ok(result);
     }
-    let holds = expected.holds(&values);
+    // Without an axis there is one place.
+    let fails = values.iter().rposition(|one| !expected.holds(&one.numbers));
+    let from = fails.map_or(0, |last| last + 1);
+    let holds = from < values.len();
+    result.from = axis.and_then(|(_, values)| Some(values.get(from)?.name.clone()));
     result.status = if holds { Status::Holds } else { Status::DoesNotHold };
     if holds {
         result.why.clear();
@@ -121,33 +202,12 @@ fn claim_result(figure: &Figure, claim: &Claim, outcomes: &Outcomes) -> Result<C
     Ok(result)
 }
 
-/// Combines the values of several runs at each place. If there is only one place, also returns half the confidence interval of the mean.
-fn over_runs(way: OverRuns, of_seeds: &[Vec<f64>]) -> (Vec<f64>, Option<f64>) {
-    let count = of_seeds.iter().map(Vec::len).max().unwrap_or(0);
-    // A place that is missing in a run is undefined.
-    let at = |place: usize| -> Vec<f64> {
-        of_seeds.iter().map(|values| values.get(place).copied().unwrap_or(f64::NAN)).collect()
-    };
-    let one = |place: usize| {
-        let mut values = at(place);
-        if values.iter().any(|value| value.is_nan()) {
-            return f64::NAN;
-        }
-        values.sort_by(f64::total_cmp);
-        match way {
-            OverRuns::Mean | OverRuns::Before => mean_and_ci95(&values).map_or(f64::NAN, |(mean, _)| mean),
-            OverRuns::Median => {
-                let (low, high) = ((values.len() - 1) / 2, values.len() / 2);
-                f64::midpoint(values[low], values[high])
-            }
-            OverRuns::Min => values.first().copied().unwrap_or(f64::NAN),
-            OverRuns::Max => values.last().copied().unwrap_or(f64::NAN),
-        }
-    };
-    let values: Vec<f64> = (0..count).map(one).collect();
-    let is_mean = count == 1 && way == OverRuns::Mean && !values.iter().any(|value| value.is_nan());
-    let ci95 = if is_mean { mean_and_ci95(&at(0)).and_then(|(_, half)| half) } else { None };
-    (values, ci95.map(rounded))
+/// Returns one number, or a list of several.
+fn several(values: &[f64]) -> serde_json::Value {
+    match values {
+        [one] => json(*one),
+        several => several.iter().map(|one| json(*one)).collect(),
+    }
 }
 
 /// Returns a number for the JSON output. It has ten digits, so that the order of rounding makes no difference. Null if it is not finite.

@@ -12,8 +12,8 @@ use firstflight_measure::Recording;
 use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
 use serde_json::Value;
 
-use crate::expression::Of;
-use crate::figure::Figure;
+use crate::expression::{Expression, Of};
+use crate::points::Points;
 use crate::series::SERIES;
 
 /// Settings that do not affect the results.
@@ -112,8 +112,23 @@ pub(crate) struct Outcome {
 /// Series: for each key the times and values.
 type AllSeries = BTreeMap<SeriesKey, Vec<(f64, f64)>>;
 
-/// The results of a figure: for each point, the results of each seed.
-pub(crate) type Outcomes = Vec<Vec<Arc<Outcome>>>;
+/// The results of one scenario with one seed, which figures share.
+pub(crate) type OneRun = Arc<Outcome>;
+
+/// The results of a figure in a set-up: for each point, the results of each seed.
+pub(crate) type Outcomes = Vec<Vec<OneRun>>;
+
+/// The runs of a figure in a set-up, and the expressions that are evaluated with their results.
+pub(crate) struct Wanted<'a> {
+    /// The figure's name.
+    pub(crate) figure: String,
+    pub(crate) points: &'a Points,
+    /// The indices of the points whose results are needed.
+    pub(crate) needed: BTreeSet<usize>,
+    /// The width of the time slots of series, in nanoseconds.
+    pub(crate) slot: u64,
+    pub(crate) expressions: Vec<&'a Expression>,
+}
 
 /// The parts of a run's results that figures need.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -130,20 +145,21 @@ struct Task {
     need: Need,
 }
 
-/// Makes the runs that the figures need.
+/// Makes the runs that figures need in their set-ups.
 ///
 /// # Errors
 /// An interrupt, or the error of the first run, in order, that could not be made.
-pub(crate) fn run(figures: &[&Figure], settings: &Settings<'_>) -> Result<Vec<Outcomes>, RunsError> {
+pub(crate) fn run(wanted: &[Wanted<'_>], settings: &Settings<'_>) -> Result<Vec<Outcomes>, RunsError> {
     let mut tasks: Vec<Task> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     let mut places: Vec<Vec<Vec<usize>>> = Vec::new();
-    for figure in figures {
-        let need = need(figure);
+    for wanted in wanted {
+        let need = need(wanted);
         let mut of_figure = Vec::new();
-        for point in &figure.points.all {
+        for (place, point) in wanted.points.all.iter().enumerate() {
             let mut of_point = Vec::new();
-            if let Some((scenario, choices)) = &point.run {
+            let run = point.run.as_ref().filter(|_| wanted.needed.contains(&place));
+            if let Some((scenario, choices)) = run {
                 for index in 0..scenario.runs {
                     let scenario = Scenario {
                         seed: scenario.seed.wrapping_add(index.into()),
@@ -162,7 +178,7 @@ pub(crate) fn run(figures: &[&Figure], settings: &Settings<'_>) -> Result<Vec<Ou
                     );
                     let place = *known.entry(key).or_insert(tasks.len());
                     if place == tasks.len() {
-                        let (figure, choices) = (figure.name(), choices.clone());
+                        let (figure, choices) = (wanted.figure.clone(), choices.clone());
                         tasks.push(Task { figure, scenario, choices, need: Need::default() });
                     }
                     let all = &mut tasks[place].need;
@@ -181,13 +197,13 @@ pub(crate) fn run(figures: &[&Figure], settings: &Settings<'_>) -> Result<Vec<Ou
     Ok(places.into_iter().map(|points| points.into_iter().map(point).collect()).collect())
 }
 
-fn need(figure: &Figure) -> Need {
+fn need(wanted: &Wanted<'_>) -> Need {
     let mut need = Need::default();
-    for expression in figure.expressions() {
+    for expression in &wanted.expressions {
         expression.columns(&mut |column| match column.of {
             Of::Run => {}
             Of::Flow => drop(need.flows.insert(column.name.clone())),
-            Of::Series => drop(need.series.insert((column.name.clone(), figure.slot))),
+            Of::Series => drop(need.series.insert((column.name.clone(), wanted.slot))),
         });
     }
     need

@@ -2,10 +2,14 @@
 
 use std::fmt::Write as _;
 
+use serde_json::Value as Json;
+
+use crate::claim::Claim;
 use crate::curves::Drawn;
 use crate::figure::{Figure, Plot};
-use crate::quantity::{show, show_half};
-use crate::result::{ClaimResult, FigureResult};
+use crate::quantity::{show, show_end, show_half};
+use crate::result::{ClaimResult, FigureResult, TriedResult};
+use crate::set_up::SetUp;
 use crate::words::{Kind, Status};
 
 /// Returns the status as people read it.
@@ -14,6 +18,49 @@ pub fn status_words(status: Status) -> &'static str {
         Status::Holds => "holds",
         Status::DoesNotHold => "does not hold",
         Status::NotTestable => "not testable here",
+        Status::Unsettled => "unsettled",
+    }
+}
+
+/// Returns the status of a result as people read it, with the value from which on the claim holds.
+pub fn outcome(result: &ClaimResult) -> String {
+    let words = status_words(result.status);
+    result.from.as_ref().map_or(words.to_owned(), |from| format!("{words} from {}", spaced(from)))
+}
+
+/// Returns the status that a file records, as [`outcome`] shows one.
+pub fn recorded(claim: &Claim) -> String {
+    let words = status_words(claim.status);
+    let from = claim.over.as_ref().and_then(|over| over.from.as_ref());
+    from.map_or(words.to_owned(), |from| format!("{words} from {}", spaced(from)))
+}
+
+/// Returns a value on an axis with a blank before its unit.
+fn spaced(value: &str) -> String {
+    let digits = value.trim_end_matches(|one: char| one.is_ascii_alphabetic() || one == '%');
+    let unit = &value[digits.len()..];
+    let is_number = digits.parse::<f64>().is_ok() && !unit.is_empty();
+    if is_number { format!("{digits} {unit}") } else { value.to_owned() }
+}
+
+/// Returns the line of a set-up.
+pub fn set_up(set_up: &SetUp) -> String {
+    format!("set-up {}: {}", set_up.name, set_up.says)
+}
+
+/// Returns the numbers of claims of papers with each status, and then those of own claims. Each claim has its status, and whether it is own.
+pub fn counts(statuses: &[(Status, bool)]) -> String {
+    let all = |own: bool| {
+        let of = |status| statuses.iter().filter(|one| **one == (status, own)).count();
+        let counts = Status::ALL.map(|status| (of(status), status_words(status)));
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        counts.map(|(count, words)| format!("{count} {words}")).collect::<Vec<_>>().join(", ")
+    };
+    match (all(false), all(true)) {
+        (papers, own) if own.is_empty() && papers.is_empty() => "no claims".to_owned(),
+        (papers, own) if own.is_empty() => papers,
+        (papers, own) if papers.is_empty() => format!("own claims: {own}"),
+        (papers, own) => format!("{papers}; own claims: {own}"),
     }
 }
 
@@ -31,9 +78,12 @@ pub fn values(figure: &Figure, result: &FigureResult) -> String {
 
 /// Returns a claim's line, with what was expected and what was measured.
 pub fn claim(result: &ClaimResult) -> String {
-    let mut out = format!("{}: {}\n  {}\n", status_words(result.status), result.id, result.claim);
+    let mut out = format!("{}: {}\n  {}\n", outcome(result), result.id, result.claim);
     if !result.expected.is_empty() {
         let _ = writeln!(out, "  expected {}, measured {}", result.expected, with_interval(result));
+    }
+    for line in tried(result) {
+        let _ = writeln!(out, "  {line}");
     }
     if !result.why.is_empty() {
         let _ = writeln!(out, "  {}", result.why);
@@ -41,16 +91,51 @@ pub fn claim(result: &ClaimResult) -> String {
     out
 }
 
-/// Returns the measured value of a claim, with half the width of its confidence interval if it has one.
+/// Returns the measured value of a claim, each number with its confidence interval if it has one, the set-up, and the number of undefined
+/// runs.
 pub fn with_interval(result: &ClaimResult) -> String {
-    let half = result.ci95.filter(|half| *half > 0.0).map(|half| format!(" ± {}", show_half(half)));
-    format!("{}{}", measured(&result.measured), half.unwrap_or_default())
+    let mut out = numbers_between(&result.measured, &result.low, &result.high);
+    if let Some(set_up) = &result.set_up {
+        let _ = write!(out, " in the set-up {set_up}");
+    }
+    if result.undefined_runs > 0 {
+        let _ = write!(out, ", without {} undefined runs", result.undefined_runs);
+    }
+    out
+}
+
+fn numbers_between(value: &Json, low: &Json, high: &Json) -> String {
+    if let Json::Array(values) = value {
+        let all = values.iter().enumerate();
+        let all = all.map(|(place, value)| numbers_between(value, &low[place], &high[place]));
+        return all.collect::<Vec<_>>().join(", ");
+    }
+    match (low.as_f64(), high.as_f64()) {
+        (Some(low), Some(high)) => {
+            let [from, to] = [low, high].map(|end| show_end(end, high - low));
+            format!("{} ({from} to {to})", measured(value))
+        }
+        _ => measured(value),
+    }
+}
+
+/// Returns a line for each recorded measurement that does not settle the claim.
+pub fn tried(result: &ClaimResult) -> Vec<String> {
+    let line = |one: &TriedResult| {
+        let set_up = one
+            .set_up
+            .as_ref()
+            .map_or("the figure's scenario".to_owned(), |name| format!("the set-up {name}"));
+        let outcome = status_words(if one.holds { Status::Holds } else { Status::DoesNotHold });
+        format!("in {set_up}: {}, {outcome}", one.gives)
+    };
+    result.tried.iter().map(line).collect()
 }
 
 /// Returns a measured value as people read it.
-pub fn measured(value: &serde_json::Value) -> String {
+pub fn measured(value: &Json) -> String {
     match value {
-        serde_json::Value::Array(values) => values.iter().map(measured).collect::<Vec<_>>().join(", "),
+        Json::Array(values) => values.iter().map(measured).collect::<Vec<_>>().join(", "),
         value => value.as_f64().map_or_else(|| "undefined".to_owned(), show),
     }
 }

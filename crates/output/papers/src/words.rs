@@ -27,6 +27,8 @@ pub enum Source {
     Text,
     /// Only in the image, so that only the order of values is compared.
     Image,
+    /// Nowhere: the claim is this project's, and is counted apart from the claims of papers.
+    Own,
 }
 
 /// The outcome of a claim.
@@ -39,6 +41,13 @@ pub enum Status {
     DoesNotHold,
     /// The claim cannot be tested here.
     NotTestable,
+    /// No single plausible set-up decides the claim.
+    Unsettled,
+}
+
+impl Status {
+    /// Every status, in the order of counts.
+    pub const ALL: [Self; 4] = [Self::Holds, Self::DoesNotHold, Self::Unsettled, Self::NotTestable];
 }
 
 /// The kind of a plot.

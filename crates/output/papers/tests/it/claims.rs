@@ -6,7 +6,9 @@ use firstflight::registry::Registry;
 use firstflight_export::Record;
 use firstflight_lab::{How, race};
 use firstflight_measure::Recording;
-use firstflight_papers::{ClaimResult, Habitat, Ledger, Ran, Settings, Status, check};
+use firstflight_papers::{
+    ClaimResult, Figure, Habitat, Ledger, MutantResult, Ran, Settings, Status, check, mutants, reasons, show,
+};
 use firstflight_scenario::{Scenario, SchemeChoice, parse_choices, parse_file};
 use serde_json::Value;
 
@@ -218,6 +220,151 @@ fn rounds_are_rows_of_their_own_columns() {
     assert!(number(&values[0]) > 1.0 && number(&values[1]) > 0.0, "{values:?}");
 }
 
+/// The figure of a text.
+fn figure(name: &str, text: &str) -> Figure {
+    let folder =
+        Folder::with(name, &format!("title = 't'\nsection = '1'\nfigure = 'f'\nsetup = 'ns-2'\n{text}"));
+    let ledger = Ledger::read(Registry::builtin(), &folder.0).unwrap_or_else(|error| panic!("{error}"));
+    ledger.figures.into_iter().next().expect("a figure")
+}
+
+/// The results of the claims of a figure.
+fn checked(figure: &Figure) -> Vec<ClaimResult> {
+    let results = check(&[figure], &Settings::default()).unwrap_or_else(|error| panic!("{error}"));
+    results.into_iter().flat_map(|result| result.claims).collect()
+}
+
+/// A claim with this expectation and these further keys.
+fn claim(id: &str, measured: &str, expected: &str, keys: &str) -> String {
+    format!(
+        "[[claim]]\nid = '{id}'\nsays = 's'\ntolerance = 'n'\nmeasured = '{measured}'\nexpected = '{expected}'\n{keys}\n"
+    )
+}
+
+const FOUR: &str = "[scenario]\nrate = '5mbit'\nrtt = '40ms'\nqueue = '12p'\nsize = '200p'\nschemes = ['slow-start:as=slow', 'paced']\n";
+
+#[test]
+fn a_claim_with_a_set_up_is_measured_with_its_keys_and_axes() {
+    let text = FOUR.to_owned()
+        + "[set-up.fast]\nsays = 'ten times the rate'\nscenario = { rate = '50mbit' }\nvary = { size = ['20p', '200p'] }\n"
+        + &claim("here", "fct_s[slow]", "> 0.3", "source = 'text'\nstatus = 'holds'")
+        + &claim(
+            "there",
+            "at(size=20p, fct_s[slow])",
+            "> 0.3",
+            "source = 'own'\nset-up = 'fast'\nstatus = 'does_not_hold'\nwhy = 'fast'",
+        );
+    let figure = figure("set-up", &text);
+    let claims = checked(&figure);
+    assert!(number(&claims[1].measured) < number(&claims[0].measured));
+    assert_eq!((claims[0].status, claims[1].status), (Status::Holds, Status::DoesNotHold));
+    assert_eq!((claims[0].set_up.as_deref(), claims[1].set_up.as_deref()), (None, Some("fast")));
+    assert_eq!((claims[0].own, claims[1].own), (false, true));
+    let statuses: Vec<_> = claims.iter().map(|claim| (claim.status, claim.own)).collect();
+    assert_eq!(show::counts(&statuses), "1 holds; own claims: 1 does not hold");
+    let line = show::with_interval(&claims[1]);
+    assert!(line.ends_with(" in the set-up fast"), "{line}");
+}
+
+#[test]
+fn a_claim_over_an_axis_holds_from_a_value_on() {
+    let over = |id: &str, measured: &str, keys: &str| claim(id, measured, "> 0.2", keys);
+    let text = FOUR.to_owned()
+        + "[vary]\nrtt = ['20ms', '80ms', '160ms']\nsize = ['20p', '40p']\n"
+        + &over("a", "max(fct_s[slow])", "source = 'text'\nover = 'rtt'\nfrom = '80ms'\nstatus = 'holds'")
+        + &over("b", "min(fct_s[slow])", "source = 'text'\nover = 'rtt'\nfrom = '160ms'\nstatus = 'holds'")
+        + &over(
+            "c",
+            "0 - max(fct_s[slow])",
+            "source = 'text'\nover = 'rtt'\nstatus = 'does_not_hold'\nwhy = 'never'",
+        )
+        + &over("d", "fct_s[slow]", "source = 'text'\nover = 'rtt'\nfrom = '20ms'\nstatus = 'holds'");
+    let figure = figure("over", &text);
+    let claims = checked(&figure);
+    let shapes: Vec<_> = claims.iter().map(|claim| claim.measured.as_array().map(Vec::len)).collect();
+    assert_eq!(shapes, [Some(3); 4], "a value for each RTT");
+    assert_eq!(claims[3].measured[0].as_array().map(Vec::len), Some(2), "over the axis that is left");
+    assert_eq!(claims[0].from.as_deref(), Some("80ms"), "{claims:?}");
+    assert_eq!(show::outcome(&claims[0]), "holds from 80 ms");
+    assert_eq!((claims[2].from.as_deref(), claims[2].status), (None, Status::DoesNotHold));
+    let as_recorded = figure.claims.iter().zip(&claims).map(|(claim, result)| result.is_as_recorded(claim));
+    assert_eq!(as_recorded.collect::<Vec<_>>(), [true, false, true, false]);
+}
+
+#[test]
+fn an_unsettled_claim_is_measured_and_its_reasons_are_measured_again() {
+    let tried = "tried = [{ gives = '1', holds = false }, { set-up = 'two', measured = '2', gives = '2.0', holds = true }]";
+    let text = "[set-up.two]\nsays = 'it'\n".to_owned()
+        + &claim("a", "1", "> 1", &format!("source = 'text'\nstatus = 'unsettled'\nwhy = 'w'\n{tried}"))
+        + &claim(
+            "b",
+            "3",
+            "> 3",
+            "source = 'text'\nstatus = 'does_not_hold'\nwhy = 'it is 3.1'\nevidence = [{ gives = '3.1' }]",
+        );
+    let figure = figure("unsettled", &text);
+    let claims = checked(&figure);
+    assert_eq!((claims[0].status, &claims[0].measured), (Status::Unsettled, &Value::from(1.0)));
+    assert_eq!(show::tried(&claims[0])[1], "in the set-up two: 2.0, holds");
+    let asked = [(&figure, figure.claims.iter().collect())];
+    let found = reasons(&asked, &Settings::default()).expect("values");
+    let same: Vec<_> = found.iter().map(|one| (one.of, one.same, one.found.as_str())).collect();
+    let wanted = [("tried", true, "1, does not hold"), ("tried", true, "2, holds"), ("evidence", false, "3")];
+    assert_eq!(same, wanted);
+}
+
+#[test]
+fn a_mutant_replaces_the_scheme_of_a_label_wherever_the_file_names_it() {
+    let holds = "source = 'text'\nstatus = 'holds'";
+    let text = "[scenario]\nrate = '5mbit'\nrtt = '40ms'\nqueue = '12p'\nsize = '200p'\nschemes = ['paced:as=past']\n".to_owned()
+        + "[vary]\npath = [{ name = 'one', schemes = ['paced:as=past'] }, { name = 'two', size = '20p' }]\n"
+        + "[set-up.both]\nsays = 'both'\nscenario = { schemes = ['slow-start', 'paced:profile=paper,as=past'] }\n"
+        + "[mutant.slow]\nsays = 'slow start'\nschemes = { past = 'slow-start' }\n"
+        + "[mutant.paced]\nsays = 'itself'\nschemes = { past = 'paced' }\nindistinct = 'it is the same'\n"
+        + &claim("no-loss", "max(packets_lost[past])", "<= 0", holds)
+        + &claim("some", "min(packets_sent[past])", "> 1", holds)
+        + &claim("there", "max(packets_lost[past] - packets_lost[slow-start])", "< 0", &format!("set-up = 'both'\n{holds}"))
+        + &claim("not", "1", "> 1", "source = 'text'\nstatus = 'does_not_hold'\nwhy = 'no'");
+    let figure = figure("mutant", &text);
+    let found = mutants(&[&figure], &Settings::default()).expect("values");
+    let [paced, slow] = found.as_slice() else { panic!("two mutants") };
+    assert_eq!((slow.fail.join(" "), slow.pass.join(" ")), ("no-loss there".to_owned(), "some".to_owned()));
+    assert!(slow.is_as_recorded() && paced.fail.len() < 3, "{found:?}");
+    assert!(MutantResult { fail: Vec::new(), ..paced.clone() }.is_as_recorded());
+    assert!(!MutantResult { indistinct: None, fail: Vec::new(), ..paced.clone() }.is_as_recorded());
+    assert!(!MutantResult { fail: vec!["a".to_owned()], ..paced.clone() }.is_as_recorded());
+}
+
+#[test]
+fn numbers_that_vary_over_runs_have_an_interval() {
+    let body = "[scenario]\nrate = '5mbit'\nrtt = '40ms'\nqueue = '12p'\nsize = '200p'\ncross = 'poisson:20,5kB'\nruns = 6\nschemes = ['slow-start:as=slow']";
+    let claims = results(
+        "interval",
+        &format!("{body}\n[vary]\nrtt = ['20ms', '80ms']"),
+        &["fct_s[slow]", "max(fct_s[slow])", "1"],
+        &Settings::default(),
+    );
+    let ends =
+        |claim: &ClaimResult| (claim.low.as_array().map(Vec::len), claim.high.as_array().map(Vec::len));
+    assert_eq!(ends(&claims[0]), (Some(2), Some(2)));
+    let (low, high, half) = (number(&claims[1].low), number(&claims[1].high), claims[1].ci95.expect("half"));
+    assert!((high - low - 2.0 * half).abs() < 1e-6 && low < number(&claims[1].measured));
+    assert!(show::with_interval(&claims[1]).contains(" to "), "{}", show::with_interval(&claims[1]));
+    assert_eq!((&claims[2].low, &claims[2].high), (&Value::Null, &Value::Null));
+    let text = format!("{body}\n")
+        + &claim(
+            "b",
+            "median(fct_s[slow])",
+            "> 0",
+            "source = 'text'\nstatus = 'holds'\nover-runs = 'before'",
+        );
+    let before = checked(&figure("before", &text)).remove(0);
+    assert!(
+        number(&before.low) < number(&before.measured) && number(&before.measured) < number(&before.high)
+    );
+    assert_eq!(before.ci95, None);
+}
+
 #[test]
 fn an_undefined_value_is_never_as_expected_and_an_interrupt_checks_nothing() {
     let body = "[scenario]\nrate = '5mbit'\nrtt = '40ms'\nsize = '5p'\nschemes = ['slow-start:as=slow']";
@@ -231,7 +378,9 @@ fn an_undefined_value_is_never_as_expected_and_an_interrupt_checks_nothing() {
     assert_eq!(number(&claims[1].measured).to_string(), "0");
     let folder = Folder::with(
         "interrupt",
-        &format!("title = 't'\nsection = '1'\nfigure = 'f'\nsetup = 'ns-2'\n{body}\n"),
+        &format!(
+            "title = 't'\nsection = '1'\nfigure = 'f'\nsetup = 'ns-2'\n{body}\n[plot]\nkind = 'table'\ny = 'fct_s'\n"
+        ),
     );
     let ledger = Ledger::read(Registry::builtin(), &folder.0).expect("a ledger");
     let settings = Settings { interrupted: &|| true, ..Settings::default() };

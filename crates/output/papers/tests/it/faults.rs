@@ -192,6 +192,88 @@ fn a_claim_says_what_it_expects_and_why_it_does_not_hold() {
 }
 
 #[test]
+fn set_ups_axes_reasons_and_mutants_must_be_of_the_file() {
+    let with = |name: &str, status: &str, keys: &str, tables: &str| {
+        let claim = CLAIM.replace("status = 'holds'", &format!("status = '{status}'"));
+        fault(name, &format!("{HEAD}{RUN}{claim}measured = 'su_loss[past]'\n{keys}\n{tables}"))
+    };
+    let unsettled = "status: an unsettled claim has two or more entries in `tried`";
+    let one = "{ gives = '1', holds = true }";
+    for (name, status, keys, says) in [
+        ("set-up", "holds", "set-up = 'fat'", "set-up: there is no `fat`; is `fast` meant?"),
+        ("set-up-key", "holds", "set-up = 'fast'", "there is no scheme `past`; there are `slow-start`"),
+        ("over", "holds", "over = 'cpu'\nfrom = '1'", "over: [vary] has no key `cpu`; there are none"),
+        ("from", "holds", "from = '1'", "from: it is for a claim with `over`"),
+        ("few", "unsettled", "why = 'w'", unsettled),
+        ("one", "unsettled", &format!("why = 'w'\ntried = [{one}]"), unsettled),
+        (
+            "tried",
+            "holds",
+            &format!("tried = [{one}, {one}]"),
+            "status: `tried` is not allowed for this status",
+        ),
+        ("field", "unsettled", "why = 'w'\ntried = [{ gives = '1' }]", "missing field `holds`"),
+        (
+            "gives",
+            "holds",
+            "evidence = [{ gives = 'about 1' }]",
+            "gives: `about 1` is not allowed; numbers as",
+        ),
+        (
+            "absent",
+            "holds",
+            "why = 'it is 0.45'\nevidence = [{ gives = '0.4' }]",
+            "gives: `why` does not have `0.4`",
+        ),
+        (
+            "prints",
+            "holds",
+            "why = 'w'\nevidence = [{ command = 'firstflight model ring-buffer', prints = ['5'] }]",
+            "prints: `why` does not have `5`",
+        ),
+        (
+            "both",
+            "holds",
+            "why = '1'\nevidence = [{ gives = '1', command = 'firstflight model ring-buffer' }]",
+            "evidence: `measured` and `gives`, or",
+        ),
+        (
+            "shell",
+            "holds",
+            "why = '1'\nevidence = [{ command = 'rm -rf x', prints = ['1'] }]",
+            "command: `rm -rf x` is not allowed; `firstflight model …` and",
+        ),
+        (
+            "files",
+            "holds",
+            "why = '1'\nevidence = [{ command = 'firstflight race --report=x', prints = ['1'] }]",
+            "command: `--report=x` is not allowed",
+        ),
+    ] {
+        let table = "[set-up.fast]\nsays = 's'\nscenario = { schemes = ['slow-start'] }\n";
+        let (line, _, message) = with(&format!("of-{name}"), status, keys, table);
+        assert!(message.starts_with(says) && line > 10, "{name}: {line}: {message}");
+    }
+    for (name, table, says) in [
+        ("says", "[set-up.fast]\nscenario = {}\n", "missing field `says`"),
+        ("rate", "[set-up.fast]\nsays = 's'\nscenario = { rat = '1mbit' }\n", "there is no key `rat`"),
+        (
+            "label",
+            "[mutant.a]\nsays = 's'\nschemes = { pst = 'slow-start' }\n",
+            "schemes: there is no scheme `pst`; is `past` meant?",
+        ),
+        (
+            "scheme",
+            "[mutant.a]\nsays = 's'\nschemes = { past = 'hystrat' }\n",
+            "mutant: schemes: unknown scheme `hystrat`; is `hystart` meant?",
+        ),
+    ] {
+        let (line, _, message) = with(&format!("of-{name}"), "holds", "", table);
+        assert!(message.starts_with(says) && line > 17, "{name}: {line}: {message}");
+    }
+}
+
+#[test]
 fn habitats_must_be_known_and_refer_to_claims_of_the_file() {
     let with = |name: &str, habitat: &str| {
         fault(name, &format!("{HEAD}{RUN}{CLAIM}measured = 'su_loss[past]'\n{habitat}"))
@@ -204,6 +286,11 @@ fn habitats_must_be_known_and_refer_to_claims_of_the_file() {
         ),
         ("claim", "[habitat.live.claims]\nb = { status = 'holds' }\n", "there is no claim `b`"),
         ("why", "[habitat.live.claims]\na = { status = 'does_not_hold' }\n", "says `why`"),
+        (
+            "unsettled",
+            "[habitat.live.claims]\na = { status = 'unsettled', why = 'w' }\n",
+            "`unsettled` is not allowed in a habitat",
+        ),
         ("key", "[habitat.live]\nscenario = { rat = '1mbit' }\nclaims = {}\n", "`rat`"),
         ("vary", "[habitat.live]\nvary = { rat = ['1mbit'] }\nclaims = {}\n", "`rat`"),
         (

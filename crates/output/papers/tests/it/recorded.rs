@@ -1,6 +1,6 @@
 //! The records of golden/papers agree with the files, and with what the fast figures measure now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use firstflight::registry::Registry;
 use firstflight_papers::{ClaimResult, Figure, HABITATS, Ledger, PAPERS, Settings, check, golden};
@@ -41,6 +41,30 @@ fn the_fast_figures_measure_what_is_recorded() {
     for claim in results.into_iter().flat_map(|result| result.claims) {
         assert_eq!(Some(&claim), recorded.get(&claim.id), "{}", claim.id);
     }
+}
+
+#[test]
+fn every_mutant_is_recorded_with_claims_that_hold_in_its_file() {
+    let ledger = Ledger::embedded(Registry::builtin()).unwrap_or_else(|error| panic!("{error}"));
+    let mut recorded = golden::mutants().expect("recorded mutants").into_iter();
+    for figure in &ledger.figures {
+        for mutant in &figure.mutants {
+            let found = recorded
+                .next()
+                .unwrap_or_else(|| panic!("{}: {} is not recorded", figure.name(), mutant.name));
+            assert_eq!((&found.figure, &found.mutant), (&figure.name(), &mutant.name));
+            assert!(found.is_as_recorded(), "{found:?}");
+            assert_eq!(found.schemes, mutant.schemes.iter().cloned().collect());
+            let claims: BTreeSet<&String> = found.fail.iter().chain(&found.pass).collect();
+            assert_eq!(
+                claims,
+                mutant.figure.claims.iter().map(|claim| &claim.id).collect(),
+                "{}",
+                figure.name()
+            );
+        }
+    }
+    assert_eq!(recorded.next(), None, "golden/papers/mutants.json records what is in no file");
 }
 
 /// This test sends no packet. The golden record of a habitat says on which day and on which machine packets were sent.

@@ -91,7 +91,9 @@ pub struct Claim {
     pub says: String,
     /// The place of the value in the paper.
     pub source: String,
-    /// `holds`, `does_not_hold` or `not_testable`.
+    /// Whether the claim is no sentence of the paper; it is counted apart.
+    pub own: bool,
+    /// `holds`, `does_not_hold`, `unsettled` or `not_testable`.
     pub status: String,
     /// The status in words.
     pub words: String,
@@ -101,7 +103,9 @@ pub struct Claim {
     pub measured: String,
     /// The expression that measures the value; may be empty.
     pub expression: String,
-    /// The reason why the claim does not hold or is not testable; may be empty.
+    /// The measurements that do not settle the claim; may be empty.
+    pub tried: Vec<String>,
+    /// The reason why the claim does not hold, is not testable or is unsettled; may be empty.
     pub why: String,
 }
 
@@ -120,17 +124,21 @@ pub fn render(ledger: &Ledger) -> Result<String, HtmlError> {
     let mut environment = environment();
     environment.add_template("ledger", TEMPLATE)?;
     let claims = || ledger.papers.iter().flat_map(|paper| &paper.figures).flat_map(|figure| &figure.claims);
-    let count = |status: &str| claims().filter(|claim| claim.status == status).count();
+    let of_papers = || claims().filter(|claim| !claim.own);
+    let count = |status: &str| of_papers().filter(|claim| claim.status == status).count();
     let refuted: Vec<&Claim> = claims().filter(|claim| claim.status == "does_not_hold").collect();
     let html = environment.get_template("ledger")?.render(context! {
         version => ledger.version.as_str(),
         command => ledger.command.as_str(),
         papers => Value::from(Serde(&ledger.papers)),
         drawn => Value::from(Serde(drawn(ledger))),
-        claims => claims().count(),
+        claims => of_papers().count(),
         holds => count("holds"),
         does_not_hold => count("does_not_hold"),
+        unsettled => count("unsettled"),
         not_testable => count("not_testable"),
+        own => claims().filter(|claim| claim.own).count(),
+        own_hold => claims().filter(|claim| claim.own && claim.status == "holds").count(),
         refuted => Value::from(Serde(&refuted)),
         style => Value::from_safe_string(format!("{STYLE}{OWN_STYLE}")),
     })?;
