@@ -3,7 +3,7 @@
 crates/library/core/src/eligible_rate.rs is compared.
 
     bench/eligible_rate.py acks FILE.csv            the estimate after each ACK of a list
-    bench/eligible_rate.py log FILE.jsonl           the same of a log of `firstflight race … --schemes adaptive --events DIR`, to the end of start-up
+    bench/eligible_rate.py log FILE.jsonl           the same of a log of `firstflight race … --schemes adaptive --events DIR`, until start-up ends
     bench/eligible_rate.py compare FILE.jsonl       how far the thresholds in that log are from ERE x RTTmin
     bench/eligible_rate.py make                     the list of the unit test, with the estimates (crates/library/core/src/eligible_rate.csv)
 
@@ -177,8 +177,8 @@ def make():
 
     acks, at, queue = [], 100_000_000, 0
     for k in range(400):
-        # 20 Mbit/s: a segment each 600 us. Bursts of 4 and of 8 ACKs, then a steady flow with jitter; the queue stays under 4.8 ms, so that T_k
-        # is eight ACK intervals at most. After 280 ACKs the queue grows to 40 ms and drains.
+        # 20 Mbit/s: a segment each 600 us. Bursts of 4 and of 8 ACKs, then a steady flow with jitter. The queue stays under 4.8 ms, so that
+        # T_k is eight ACK intervals at most. After 280 ACKs the queue grows to 40 ms and drains.
         interval = 600_000 * (1 + number(3)) + number(50_000)
         if k < 100 and k % (4 if k < 50 else 8) == 0:
             interval += 60_000_000 if k < 50 else 40_000_000
@@ -194,7 +194,7 @@ def make():
     found = [list(estimates(acks, name, "acks")) for name in names]
     for row in zip(*found):
         numbers = [x[1][1] for x in row] + [row[0][1][2]]
-        print(",".join([str(row[0][0][name]) for name in FIELDS] + ["" if x is None else f"{x:.1f}" for x in numbers]))
+        print(",".join([str(row[0][0][name]) for name in FIELDS] + ["" if x is None else f"{x:.0f}" for x in numbers]))
 
 
 def main():
