@@ -6,7 +6,7 @@ use std::path::Path;
 use firstflight_export::write_whole;
 use firstflight_papers::{Figure, Ledger, MutantResult, mutants};
 
-use super::{AskedFor, HowToRun, lines, made};
+use super::asked::{AskedFor, HowToRun, lines, made};
 use crate::failure::{Failure, Place};
 use crate::output;
 use crate::targets::check_file;

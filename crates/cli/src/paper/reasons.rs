@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use firstflight_papers::{Claim, Evidence, Figure, ReasonResult, Status, prints, reasons};
 
-use super::{AskedFor, HowToRun, interrupted, lines, made};
+use super::asked::{AskedFor, HowToRun, interrupted, lines, made};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output;

@@ -122,7 +122,7 @@ fn json_is_an_object_a_claim_with_ten_fields() {
 impl Folder {
     /// A ledger whose figure has these further keys of its claim, and tables.
     fn with_more(name: &str, keys: &str) -> Self {
-        let folder = Self::with(name, "= 3 within 0", "does_not_hold");
+        let folder = Self::with(name, "= 4 within 0", "does_not_hold");
         let path = folder.path("quick-start/ring.toml");
         let text = fs::read_to_string(&path).expect("a file");
         fs::write(path, text + keys).expect("a file");

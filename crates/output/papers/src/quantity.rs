@@ -106,4 +106,16 @@ mod tests {
             assert_eq!(show(number), shown);
         }
     }
+
+    #[test]
+    fn an_end_of_an_interval_has_the_digits_of_its_width() {
+        for (end, width, shown) in [
+            (0.401_23, 0.0624, "0.401"),
+            (1_234_567.0, 2468.0, "1234600"),
+            (12.5, 0.0, "12.5"),
+            (1.0, f64::NAN, "1"),
+        ] {
+            assert_eq!(show_end(end, width), shown);
+        }
+    }
 }

@@ -292,6 +292,24 @@ fn a_claim_over_an_axis_holds_from_a_value_on() {
 }
 
 #[test]
+fn only_the_points_that_expressions_name_are_run() {
+    let runs = |measured: &str| {
+        let text = FOUR.to_owned()
+            + "[vary]\nrtt = ['20ms', '80ms', '160ms']\nsize = ['20p', '40p']\n"
+            + &claim("a", measured, "> 0", "source = 'text'\nstatus = 'holds'");
+        let figure = figure(&format!("points-{}", measured.len()), &text);
+        let all = AtomicU64::new(0);
+        let progress = |_, total, _: &str| all.store(total, Ordering::SeqCst);
+        let settings = Settings { jobs: Some(1), progress: &progress, ..Settings::default() };
+        check(&[&figure], &settings).unwrap_or_else(|error| panic!("{error}"));
+        all.into_inner()
+    };
+    assert_eq!(runs("max(fct_s[slow])"), 6);
+    assert_eq!(runs("max(at(rtt=80ms, fct_s[slow])) + max(at(size=20p, fct_s[slow]))"), 4);
+    assert_eq!(runs("at(rtt=80ms, at(size=20p, fct_s[slow]))"), 1);
+}
+
+#[test]
 fn an_unsettled_claim_is_measured_and_its_reasons_are_measured_again() {
     let tried = "tried = [{ gives = '1', holds = false }, { set-up = 'two', measured = '2', gives = '2.0', holds = true }]";
     let text = "[set-up.two]\nsays = 'it'\n".to_owned()
