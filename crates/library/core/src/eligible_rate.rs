@@ -328,6 +328,7 @@ mod tests {
     extern crate std;
 
     use super::*;
+    use crate::interface::SendLimit;
     use proptest::prelude::*;
 
     /// Generates numbers of every length in bits.
@@ -384,6 +385,46 @@ mod tests {
     #[test]
     fn the_average_keeps_six_tenths() {
         assert_eq!(blend(1_000, 500), 800);
+    }
+
+    /// 400 ACKs with the estimates of `bench/eligible_rate.py`, a second implementation from the slides.
+    const LIST: &str = include_str!("eligible_rate.csv");
+
+    /// `T_k` of one interval is exact, and so is `T_k` of at most eight intervals, which the first 280 rows have. A longer `T_k` is rounded
+    /// up to a mark: over bursts and silences this changes RE by up to 27 %.
+    #[test]
+    fn the_estimates_are_those_of_a_second_implementation() {
+        let mut estimators = [Sampler::Vegas, Sampler::Re, Sampler::Be]
+            .map(|sampler| EligibleRate::new(sampler, Count::Delivered));
+        let mut min_rtt: Option<Span> = None;
+        for (row, line) in LIST.lines().skip(2).enumerate() {
+            let numbers: std::vec::Vec<Option<u64>> = line.split(',').map(|one| one.parse().ok()).collect();
+            let [Some(at), Some(bytes), Some(rtt), vegas, re, be, window] = numbers[..] else {
+                panic!("{line}")
+            };
+            let (rtt, bytes) = (Span::from_nanos(rtt), Bytes::new(bytes));
+            min_rtt = min_rtt.min(Some(rtt)).or(Some(rtt));
+            let path = Path {
+                latest_rtt: Some(rtt),
+                min_rtt,
+                limit: SendLimit::Window,
+                ..Path::new(Time::ZERO + Span::from_nanos(at), Bytes::new(1_460), Bytes::new(1_500))
+            };
+            let ack = Ack { bytes, advanced: bytes, ..Ack::new(&[]) };
+            estimators.iter_mut().for_each(|one| one.on_ack(&ack, &path));
+            let [own_vegas, own_re, own_be] = estimators.each_ref().map(|one| one.rate().map(Rate::bps));
+            let is_near = |own: Option<u64>, other: Option<u64>, permille: u64, slack: u64| match (own, other)
+            {
+                (Some(own), Some(other)) => own.abs_diff(other) <= slack + other * permille / 1_000,
+                (own, other) => own == other,
+            };
+            let permille = if row < 280 { 0 } else { 25 };
+            assert!(is_near(own_vegas, vegas, permille, 2), "row {row}: {own_vegas:?}, {line}");
+            assert!(is_near(own_re, re, 300, 2), "row {row}: {own_re:?}, {line}");
+            assert!(is_near(own_be, be, 0, 2), "row {row}: {own_be:?}, {line}");
+            let own_window = estimators[0].window(&path).map(Bytes::get);
+            assert!(is_near(own_window, window, permille, 1), "row {row}: {own_window:?}, {line}");
+        }
     }
 
     #[test]
