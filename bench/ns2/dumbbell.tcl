@@ -152,7 +152,7 @@ proc watch {id} {
     global ns tcp dir nowhere variables
     set variables($id) [open $dir/variables$id.tr w]
     $tcp($id) attach $variables($id)
-    foreach v {cwnd_ ssthresh_ ack_ maxseq_ nrexmit_} { $tcp($id) trace $v }
+    foreach v {cwnd_ ssthresh_ ack_ maxseq_ nrexmit_ dupacks_} { $tcp($id) trace $v }
     $ns at [expr {[$ns now] + 10}] "$tcp($id) attach $nowhere"
 }
 

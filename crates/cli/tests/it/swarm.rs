@@ -170,7 +170,7 @@ fn value_of(key: &str, slow: bool, dice: &mut Dice) -> Option<String> {
             word(dice, &["rack", "sack", "newreno", "newreno-steady", "reno", "vegas", "ns2-sack1"])
         }
         "stack" => word(dice, &["rfc", "linux"]),
-        "app-limited-growth" => word(dice, &["stack", "rfc7661", "linux", "ns2", "ns2-vegas"]),
+        "app-limited-growth" => word(dice, &["stack", "rfc7661", "linux", "ns2", "ns2-reno", "ns2-vegas"]),
         "limited-transmit" => word(dice, &["rfc3042", "ns2"]),
         "slow-start-counts" => word(dice, &["stack", "acks", "bytes"]),
         "ack" => word(dice, &["every", "delayed", "linux", "freebsd", "windows-xp"]),
@@ -178,7 +178,7 @@ fn value_of(key: &str, slow: bool, dice: &mut Dice) -> Option<String> {
         "ssthresh" | "rwnd" => packets(dice, 300),
         "inflight-limit" => word(dice, &["none", "freebsd"]),
         "min-rto" | "initial-rto" => format!("{}ms", dice.between(50, 3_000)),
-        "rto-floor" => word(dice, &["stack", "timeout", "variation"]),
+        "rto-floor" => word(dice, &["stack", "timeout", "variation", "ns2"]),
         "sack-blocks" => word(dice, &["sent", "withheld"]),
         "host-cpu" => word(dice, &["none", "list", "list-hints"]),
         "timestamps" | "ecn" | "mixed" => "true".to_owned(),

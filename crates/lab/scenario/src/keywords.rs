@@ -170,19 +170,22 @@ pub fn host_cpu_name(model: HostCpu) -> &'static str {
     HOST_CPUS.iter().find(|(_, value)| *value == model).map_or("", |(name, _)| name)
 }
 
-const RTO_FLOORS: [(&str, Option<RtoFloor>); 3] =
-    [("stack", None), ("timeout", Some(RtoFloor::Timeout)), ("variation", Some(RtoFloor::Variation))];
+const RTO_FLOORS: [(&str, Option<RtoFloor>); 4] = [
+    ("stack", None),
+    ("timeout", Some(RtoFloor::Timeout)),
+    ("variation", Some(RtoFloor::Variation)),
+    ("ns2", Some(RtoFloor::Ns2)),
+];
 
 /// The keywords of [`rto_floor`].
-pub(crate) const RTO_FLOOR_NAMES: [&str; 3] = names(&RTO_FLOORS);
+pub(crate) const RTO_FLOOR_NAMES: [&str; 4] = names(&RTO_FLOORS);
 
 /// Reads the value that the minimum RTO bounds; `None` for the stack's rule.
 ///
 /// # Errors
-/// A word that is none of the three.
+/// A word that is none of the four.
 pub fn rto_floor(text: &str) -> Result<Option<RtoFloor>, QuantityError> {
-    const ALLOWED: &str =
-        "min-rto bounds the whole `timeout`, its `variation` only, or what the `stack` has it bound";
+    const ALLOWED: &str = "min-rto bounds the `timeout`, its `variation`, the timeout as `ns2`, or what the `stack` has it bound";
     word(text, &RTO_FLOORS, &[], ALLOWED)
 }
 
@@ -215,24 +218,24 @@ pub fn inflight_limit_name(limit: InflightLimit) -> &'static str {
     INFLIGHT_LIMITS.iter().find(|(_, value)| *value == limit).map_or("", |(name, _)| name)
 }
 
-const GROWTHS: [(&str, Option<Growth>); 5] = [
+const GROWTHS: [(&str, Option<Growth>); 6] = [
     ("stack", None),
     ("rfc7661", Some(Growth::Validated)),
     ("linux", Some(Growth::Used)),
     ("ns2", Some(Growth::Always)),
+    ("ns2-reno", Some(Growth::AlwaysHalved)),
     ("ns2-vegas", Some(Growth::NearlyFull)),
 ];
 
 /// The keywords of [`growth`].
-pub(crate) const GROWTH_NAMES: [&str; 5] = names(&GROWTHS);
+pub(crate) const GROWTH_NAMES: [&str; 6] = names(&GROWTHS);
 
 /// Reads the rule by which the window grows while the application limits it; `None` for the stack's rule.
 ///
 /// # Errors
-/// A word that is none of the five.
+/// A word that is none of the six.
 pub fn growth(text: &str) -> Result<Option<Growth>, QuantityError> {
-    const ALLOWED: &str =
-        "growth while the application limits is as of `rfc7661`, `linux`, `ns2`, `ns2-vegas` or the `stack`";
+    const ALLOWED: &str = "growth while the application limits is as of `rfc7661`, `linux`, `ns2`, `ns2-reno`, `ns2-vegas`, `stack`";
     word(text, &GROWTHS, &[], ALLOWED)
 }
 

@@ -93,6 +93,10 @@ pub enum RtoFloor {
     /// Only the term that the RTO adds to the smoothed RTT for its variation (Linux `tcp_rtt_estimator`, `tcp_rto_min`). The RTO is the
     /// smoothed RTT plus at least the minimum.
     Variation,
+    /// The whole RTO, as in ns-2. The term that the RTO adds to the smoothed RTT is at least three ticks of ns-2's clock, 30 ms: its
+    /// variation is kept in whole quarters of a tick, and falls no lower than three of them. On a steady path of 160 ms a minimum RTO of
+    /// 200 ms gives an RTO of 200 ms, where [`RtoFloor::Timeout`] gives 360 ms.
+    Ns2,
 }
 
 /// The rule for the growth of the window by an ACK while the window is not the limit, because the application has no more to send or the
@@ -107,6 +111,9 @@ pub enum Growth {
     Used,
     /// Growth by the bytes that the ACK acknowledges, as in RFC 5681 and ns-2.
     Always,
+    /// As [`Growth::Always`], and a loss halves the congestion window, not the flight, as in `TcpAgent::slowdown` of ns-2. At the end of
+    /// what an application wrote the flight is less than the window, so that the flight's half is the lower one.
+    AlwaysHalved,
     /// No growth while more than three segments of the window are unused after the ACK, as in Vegas of ns-2 (`cwnd_ - (t_seqno_ -
     /// last_ack_) <= 2`, where the difference includes the segment that is sent next). The sender checks this.
     NearlyFull,

@@ -233,7 +233,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "rto-floor",
         kind: Kind::Word(&keywords::RTO_FLOOR_NAMES),
         placeholder: "BOUND",
-        help: "What --min-rto bounds: the timeout (RFC 6298), or its addition to the round-trip time (Linux)",
+        help: "What --min-rto bounds: the timeout (RFC 6298), its addition to the round-trip time (Linux), or the timeout alone (ns2)",
         default: Some("stack"),
         examples: &["variation", "timeout"],
         schemes: true,

@@ -183,7 +183,7 @@ impl Scenario {
 
     /// Returns an error if the initial RTO is below the minimum RTO. Applies only if the minimum RTO bounds whole timeouts.
     fn check_initial_rto(&self) -> Result<(), ScenarioError> {
-        let bounds = self.rto_floor.unwrap_or(self.stack.rto_floor()) == RtoFloor::Timeout;
+        let bounds = self.rto_floor.unwrap_or(self.stack.rto_floor()) != RtoFloor::Variation;
         if !bounds || self.initial_rto >= self.min_rto || self.initial_rto == Self::default().initial_rto {
             return Ok(());
         }

@@ -309,7 +309,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// Returns the flight size that an avoidance law halves (RFC 5681 section 2). For ns-2 it is the congestion window.
     fn flight_to_reduce(&self) -> Bytes {
-        if self.rules.method == Recovery::Ns2Sack1 { self.plan.window } else { self.stream.outstanding() }
+        if self.rules.method == Recovery::Ns2Sack1 {
+            self.plan.window
+        } else if self.rules.dialect.halves_the_window() {
+            self.plan.window.min(Bytes::new(self.peer_window.offered()))
+        } else {
+            self.stream.outstanding()
+        }
     }
 
     fn path(&self, now: Time) -> Path {

@@ -9,6 +9,8 @@ use crate::config::RtoFloor;
 const RTO_AFTER_LOST_SYN: Span = Span::from_secs(3);
 /// Minimum of the RTO's variation term (Linux `TCP_RTO_MIN`).
 const MIN_VARIATION: Span = Span::from_millis(200);
+/// Minimum of the RTO's variation term in ns-2: three quarters of a clock tick of 10 ms, times four.
+const LEAST_VARIATION_OF_NS2: Span = Span::from_millis(30);
 /// Maximum RTO. RFC 6298 section 2.5 allows one of at least 60 seconds.
 const MAX_RTO: Span = Span::from_secs(60);
 /// Maximum RTO of Linux (`TCP_RTO_MAX`).
@@ -64,6 +66,11 @@ impl Bounds {
             RtoFloor::Timeout => Self {
                 timeout: min_rto,
                 variation: min_rto.min(MIN_VARIATION),
+                initial: initial.max(min_rto),
+            },
+            RtoFloor::Ns2 => Self {
+                timeout: min_rto,
+                variation: min_rto.min(LEAST_VARIATION_OF_NS2),
                 initial: initial.max(min_rto),
             },
             RtoFloor::Variation => Self { timeout: Span::ZERO, variation: min_rto, initial },
@@ -256,6 +263,20 @@ mod tests {
             assert_eq!(after(RtoFloor::Timeout, make), Span::from_secs(1));
             assert_eq!(after(RtoFloor::Variation, make).nanos().div_ceil(1_000_000), 1_300);
         }
+    }
+
+    /// `TcpAgent::rtt_timeout` of ns-2 bounds only the whole timeout; `rtt_update` keeps three quarters of a tick of variation.
+    #[test]
+    fn the_floor_of_ns2_adds_no_minimum_to_a_long_round_trip() {
+        let after = |floor, path| {
+            let mut rtt = RttEstimator::new(&bounds(floor, Span::from_millis(200)));
+            for _ in 0..200 {
+                rtt.sample(Span::from_millis(path));
+            }
+            rtt.rto().nanos().div_ceil(1_000_000)
+        };
+        assert_eq!([80, 160, 240].map(|path| after(RtoFloor::Ns2, path)), [200, 200, 270]);
+        assert_eq!([80, 160, 240].map(|path| after(RtoFloor::Timeout, path)), [280, 360, 440]);
     }
 
     /// RFC 6298 section 2.1 defines this timeout.

@@ -23,6 +23,11 @@ impl Dialect {
         matches!(self.growth, Growth::NearlyFull)
     }
 
+    /// Checks whether a loss halves the window, not the flight (`TcpAgent::slowdown` of ns-2).
+    pub(in crate::sender) const fn halves_the_window(self) -> bool {
+        matches!(self.growth, Growth::AlwaysHalved)
+    }
+
     /// Checks whether the sender must record how much of the window is used.
     const fn watches_window_use(self) -> bool {
         matches!(self.growth, Growth::Used)

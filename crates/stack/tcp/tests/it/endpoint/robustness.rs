@@ -73,7 +73,7 @@ fn closed_window_probe_intervals_grow_to_one_minute_or_two_in_linux() {
 /// The arithmetic is correct for any setting of the host.
 #[test]
 fn a_least_timeout_of_any_size_is_no_overflow() {
-    for rto_floor in [RtoFloor::Timeout, RtoFloor::Variation] {
+    for rto_floor in [RtoFloor::Timeout, RtoFloor::Variation, RtoFloor::Ns2] {
         for stack in [Stack::Rfc, Stack::Linux] {
             let config = Config {
                 stack,

@@ -62,6 +62,24 @@ fn ns2_vegas_growth_widens_a_nearly_full_window() {
     assert_eq!(long(Some(Growth::NearlyFull)), long(Some(Growth::Always)));
 }
 
+/// ns-2 halves its window at a loss (`TcpAgent::slowdown`), RFC 5681 the flight. The last segments of a write leave a flight below the
+/// window.
+#[test]
+fn ns2_reno_growth_halves_the_window_at_a_loss_where_the_application_limits() {
+    let halved = |growth| {
+        let config = Config { growth, recovery: Recovery::Reno, sack: false, ..config() };
+        let mut line = Line::new(&config, &config, DELAY);
+        line.client.open(line.now);
+        line.client.write(40_000);
+        line.run(millis(5_000), |_, _, _| Verdict::Pass);
+        line.client.write(5_000);
+        line.run(millis(15_000), dropping(vec![40]));
+        line.client.snapshot().cwnd.get() / 1_000
+    };
+    let [flight, window] = [Some(Growth::Always), Some(Growth::AlwaysHalved)].map(halved);
+    assert!(window > flight * 2, "{flight} {window}");
+}
+
 /// Returns how many segments are sent in each of the first round trips after the timeout of a transfer that lost every second segment of
 /// its last window.
 fn rounds_after_the_timeout(recovery: Recovery, limited_transmit: LimitedTransmit) -> Vec<usize> {

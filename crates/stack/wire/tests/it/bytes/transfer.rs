@@ -75,8 +75,14 @@ fn choices() -> impl Strategy<Value = Config> {
         (Just(Stack::Rfc), select(vec![Rack, Sack, NewReno, NewRenoSteady, Reno, Vegas, Ns2Sack1])),
     ];
     let switches = (
-        option::of(select(vec![RtoFloor::Timeout, RtoFloor::Variation])),
-        option::of(select(vec![Growth::Validated, Growth::Used, Growth::Always, Growth::NearlyFull])),
+        option::of(select(vec![RtoFloor::Timeout, RtoFloor::Variation, RtoFloor::Ns2])),
+        option::of(select(vec![
+            Growth::Validated,
+            Growth::Used,
+            Growth::Always,
+            Growth::AlwaysHalved,
+            Growth::NearlyFull,
+        ])),
         option::of(select(vec![SlowStartCounts::Acks, SlowStartCounts::Bytes])),
         select(vec![InflightLimit::None, InflightLimit::FreeBsd]),
         select(vec![Span::from_millis(100), Span::from_secs(1)]),
