@@ -59,7 +59,7 @@ fn the_list_as_json_is_an_object_a_row_of_the_papers() {
         list.lines().map(|line| serde_json::from_str(line).expect("an object")).collect()
     };
     let all = rows(&[]);
-    assert_eq!(all.len(), 111);
+    assert_eq!(all.len(), 116);
     for row in &all {
         let files = row["files"].as_array().expect("a list");
         let ways = [!files.is_empty(), row["diagram"] == true, row["later"].is_string()];
