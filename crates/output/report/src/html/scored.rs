@@ -57,7 +57,7 @@ pub fn render(scored: &Scored) -> Result<String, HtmlError> {
         title,
         missing => scored.missing.as_deref(),
         facts => Value::from(Serde(&scored.facts)),
-        verdict => Value::from_iter(verdict(all, beyond).lines().map(str::to_owned)),
+        verdict => verdict(all, beyond).lines().map(str::to_owned).collect::<Value>(),
         cost => Value::from(Serde(tables::cost(all, beyond))),
         price => Value::from(Serde(tables::price(all))),
         winners => Value::from(Serde(tables::winners(classes, beyond))),
