@@ -23,6 +23,8 @@ pub(crate) struct Flow {
     in_flight: InFlight,
     /// The last reduction that can be undone.
     reduced: Option<Reduced>,
+    /// Maximum window of all plans.
+    widest: Bytes,
     /// The calls to the controller so far.
     record: Vec<TraceRecord>,
 }
@@ -72,6 +74,7 @@ impl Flow {
             names,
             in_flight: InFlight::default(),
             reduced: None,
+            widest: Bytes::ZERO,
             record: Vec::new(),
         };
         flow.say(&Event::Begin(Origin::Fresh));
@@ -94,6 +97,7 @@ impl Flow {
     /// Reports an event to the controller, and checks its new plan against the laws.
     pub(crate) fn say(&mut self, event: &Event<'_>) {
         let before = self.plan();
+        self.widest = self.widest.max(before.window);
         self.largest_mss = self.largest_mss.max(self.path.mss);
         self.control.on(event, &self.path);
         let silent = self.hear_notes(&before);
@@ -112,11 +116,13 @@ impl Flow {
 
     /// Returns the bytes by which a window may grow in addition to the usual bound. CUBIC adopts its estimate of Reno's window when the
     /// estimate is larger (RFC 9438 section 4.3), and the estimate may be ahead by up to one segment of the size at that time. ns-2's Vegas
-    /// (`variant=ns2`) opens the initial window only at the first ACK. Before that ACK, the window is one segment.
+    /// (`variant=ns2`) opens the initial window only at the first ACK. Before that ACK, the window is one segment. BBR restores the window
+    /// that it had before ProbeRTT in one step.
     fn lead(&self, before: &Plan) -> Bytes {
         match self.names {
             ["vegas", ..] if before.window <= self.path.mss => self.largest_mss * MAX_INITIAL,
             [.., "cubic"] => self.largest_mss,
+            names if names.contains(&"bbr") => self.widest - before.window,
             _ => Bytes::ZERO,
         }
     }
