@@ -23,8 +23,8 @@ pub(crate) struct Flow {
     in_flight: InFlight,
     /// The last reduction that can be undone.
     reduced: Option<Reduced>,
-    /// Maximum window of all plans.
-    widest: Bytes,
+    /// The window that ACKs have narrowed and not restored.
+    narrowed: Bytes,
     /// The calls to the controller so far.
     record: Vec<TraceRecord>,
 }
@@ -74,7 +74,7 @@ impl Flow {
             names,
             in_flight: InFlight::default(),
             reduced: None,
-            widest: Bytes::ZERO,
+            narrowed: Bytes::ZERO,
             record: Vec::new(),
         };
         flow.say(&Event::Begin(Origin::Fresh));
@@ -97,7 +97,6 @@ impl Flow {
     /// Reports an event to the controller, and checks its new plan against the laws.
     pub(crate) fn say(&mut self, event: &Event<'_>) {
         let before = self.plan();
-        self.widest = self.widest.max(before.window);
         self.largest_mss = self.largest_mss.max(self.path.mss);
         self.control.on(event, &self.path);
         let silent = self.hear_notes(&before);
@@ -111,18 +110,23 @@ impl Flow {
         {
             panic!("{:?} in {:?}: {fault}", self.names, self.control.phase());
         }
+        self.narrowed = match event {
+            Event::Acked(_) if silent && after.window < before.window => self.narrowed.max(before.window),
+            _ if after.window < self.narrowed => self.narrowed,
+            _ => Bytes::ZERO,
+        };
         self.keeps_standing_laws(&after);
     }
 
     /// Returns the bytes by which a window may grow in addition to the usual bound. CUBIC adopts its estimate of Reno's window when the
     /// estimate is larger (RFC 9438 section 4.3), and the estimate may be ahead by up to one segment of the size at that time. ns-2's Vegas
-    /// (`variant=ns2`) opens the initial window only at the first ACK. Before that ACK, the window is one segment. BBR restores the window
-    /// that it had before ProbeRTT in one step.
+    /// (`variant=ns2`) opens the initial window only at the first ACK. Before that ACK, the window is one segment. BBR narrows the window on
+    /// an ACK when ProbeRTT begins, and restores it in one step when ProbeRTT ends.
     fn lead(&self, before: &Plan) -> Bytes {
         match self.names {
             ["vegas", ..] if before.window <= self.path.mss => self.largest_mss * MAX_INITIAL,
             [.., "cubic"] => self.largest_mss,
-            names if names.contains(&"bbr") => self.widest - before.window,
+            names if names.contains(&"bbr") => self.narrowed.max(before.window) - before.window,
             _ => Bytes::ZERO,
         }
     }

@@ -1,6 +1,6 @@
 //! BBR's start-up and drain (draft-ietf-ccwg-bbr sections 5.3.1 and 5.3.2), and the cruise that follows.
 
-use firstflight::avoidance::{BbrCruise, Reno};
+use firstflight::avoidance::{BbrCruise, ProbeBw, Reno};
 use firstflight::registry::{self, AnyScheme};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, SlowStart};
@@ -259,6 +259,33 @@ fn a_timeout_takes_the_window_and_not_the_model() {
     assert_eq!(flow.control.phase(), Phase::Startup);
     assert_eq!(flow.window(), 1);
     assert_eq!(pacing(&flow), Rate::from_bps(21_938_400));
+}
+
+/// ProbeRTT restores at most the window to which the slow start after a timeout has grown.
+#[test]
+fn a_timeout_in_probe_rtt_discards_the_window_of_before() {
+    let mut flow = start_with(ProbeBw::new());
+    let mut before = 0;
+    for _ in 0..200 {
+        round(&mut flow, mbit(8));
+        if flow.control.phase() == Phase::Avoidance && flow.window() < before / 2 {
+            break;
+        }
+        before = flow.window();
+    }
+    assert!(before > 100 && flow.window() < before / 2, "ProbeRTT was reached: {before}, {}", flow.window());
+    flow.time_out(false);
+    assert_eq!(flow.window(), 1);
+    // BBR's window is at least four segments.
+    let mut max = 4;
+    for _ in 0..3_000 {
+        flow.fill();
+        flow.wait(millis(1));
+        flow.ack_with(1, Some(millis(100)));
+        assert!(flow.window() <= max + 2, "{max} to {} by one packet", flow.window());
+        max = max.max(flow.window());
+    }
+    assert_eq!(flow.control.phase(), Phase::Avoidance);
 }
 
 #[test]

@@ -313,6 +313,8 @@ impl ProbeBw {
 impl Avoidance for ProbeBw {
     fn enter(&mut self, exit: &Exit, path: &Path) {
         self.window = exit.learned.window.into();
+        // A window from before a timeout is not restored, nor one that a restart policy has replaced.
+        self.prior = self.window;
         if !self.entered {
             self.take_over(exit, path);
         }
