@@ -58,7 +58,7 @@ fn gain_over_byte_counting_slow_start_is_credited_to_the_scheme() {
     let line = verdict(&path.contest(), &results, &references);
     assert!(
         line.starts_with("Best by cost: suss (cubic)")
-            && line.contains("note: byte-counting slow start has "),
+            && line.contains("note: byte-counting slow start: "),
         "{line}"
     );
 }
@@ -161,7 +161,7 @@ fn populations_are_held_to_slow_start_that_counts_bytes_as_races_are() {
     assert!(
         references == 1
             && line.starts_with("Best by a flow's throughput in this run")
-            && line.contains("note: byte-counting slow start has a mean of "),
+            && line.contains("note: byte-counting slow start: a mean of "),
         "{line}"
     );
     assert_eq!(said(&[("slow-start-counts", "bytes")], "slow-start,hystart++").2, 0, "all count alike");

@@ -72,7 +72,7 @@ pub fn owing<'a>(better: Better, claims: &[Claim<'a>]) -> Vec<&'a str> {
 pub fn credit_notes(no_better: &[&str], claims: &[Claim<'_>], number: &str, advice: &str) -> [String; 2] {
     let count = format!("{}; {advice} makes all schemes count bytes.", count_acks(claims));
     if no_better.is_empty() {
-        return [format!("byte-counting slow start has {number}."), count];
+        return [format!("byte-counting slow start: {number}."), count];
     }
     let have_left = claims.iter().any(|claim| no_better.contains(&claim.name) && !claim.never_left);
     let never = if have_left { "" } else { " never exited start-up and" };

@@ -372,7 +372,7 @@ fn byte_counting_gain_is_not_credited_to_swept_schemes() {
     assert!(
         said(1.4).starts_with("Best by median cost: h (reno) 1.20. ")
             && said(1.4)
-                .contains("note: byte-counting slow start has a median cost of 1.40.\nnote: s counts ACKs; "),
+                .contains("note: byte-counting slow start: a median cost of 1.40.\nnote: s counts ACKs; "),
         "{}",
         said(1.4)
     );

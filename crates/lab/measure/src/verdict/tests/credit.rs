@@ -41,7 +41,7 @@ fn a_scheme_is_credited_only_with_gain_over_its_counting_reference() {
     );
     let line =
         super::super::verdict(&sized(), &[ranked[0].clone(), ranked[2].clone()], &beside(&["twice"], 0.86));
-    assert!(line.ends_with("\nnote: byte-counting slow start has 860 ms.\nnote: s counts ACKs; --slow-start-counts bytes makes all schemes count bytes."), "{line}");
+    assert!(line.ends_with("\nnote: byte-counting slow start: 860 ms.\nnote: s counts ACKs; --slow-start-counts bytes makes all schemes count bytes."), "{line}");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn in_a_given_time_throughput_is_compared() {
     let line =
         super::super::verdict(&THROUGHPUT, &ranked, &[Reference { of: vec!["h".to_owned()], result: lossy }]);
     assert!(line.starts_with("Best by throughput") && !line.contains("no better"), "{line}");
-    assert!(line.contains("byte-counting slow start has 9.050 Mbit/s with su-loss 8.00 %"), "{line}");
+    assert!(line.contains("byte-counting slow start: 9.050 Mbit/s with su-loss 8.00 %"), "{line}");
 }
 
 #[test]

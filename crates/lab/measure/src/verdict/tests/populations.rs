@@ -40,7 +40,7 @@ fn a_byte_counting_population_is_compared_with_byte_counting_slow_start() {
     let line = population_verdict(10, &ranked, &beside(&["h"], &[7.0, 7.2]));
     assert!(
         line.starts_with("Best by a flow's throughput, each scheme by itself: h (reno)")
-            && line.contains("note: byte-counting slow start has a mean of 7.100 Mbit/s per flow."),
+            && line.contains("note: byte-counting slow start: a mean of 7.100 Mbit/s per flow."),
         "{line}"
     );
 }
