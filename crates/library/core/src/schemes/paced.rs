@@ -26,6 +26,10 @@ use tree::{Branch, Gap, Measured, Node};
 /// Maximum number of packets of a first burst.
 const MAX_FIRST: u32 = 1_000;
 
+/// Minimum number of packets of a repeated first burst (choice-08). With delayed ACKs a pair gets one ACK, which has no
+/// gap, and four packets get two ACKs of two segments. Slow start begins with 2 to 4 packets (section 2.1).
+const MIN_REPEATED: u16 = 4;
+
 /// Paced Start.
 #[derive(Clone, Debug)]
 pub struct Paced {
@@ -230,13 +234,14 @@ impl Paced {
         self.mode = Mode::Search(Search { train: Train::gapped(packets, gap), stage, capacity, voids });
     }
 
-    /// Repeats an invalid train, by default once, and then continues as slow start (choice-08).
+    /// Repeats an invalid train, by default once, and then continues as slow start. A first burst is repeated with at
+    /// least [`MIN_REPEATED`] packets (choice-08).
     fn void(&mut self, search: &Search, path: &Path) -> Step {
         let voids = search.voids.saturating_add(1);
         self.next_tag();
         if voids < self.most_voids {
             let train = match search.stage {
-                Stage::Capacity => Train::burst(self.first),
+                Stage::Capacity => Train::burst(self.first.max(MIN_REPEATED)),
                 Stage::Tree { .. } => search.train.again(),
             };
             self.mode = Mode::Search(Search { train, voids, ..search.clone() });

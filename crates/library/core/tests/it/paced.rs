@@ -252,17 +252,26 @@ fn after_a_lost_syn_it_is_slow_start_from_one_segment() {
 }
 
 #[test]
-fn a_pair_void_by_delayed_acks_is_repeated_before_paced_slow_start() {
+fn a_pair_with_one_delayed_ack_is_followed_by_four_packets() {
     let mut flow = start(Paced::paper());
     let first = flow.plan().tag;
     flow.send(2);
     flow.wait(RTT);
     flow.ack(2);
-    assert_ne!(flow.plan().tag, first, "the pair is tried once more");
-    assert_eq!(flow.plan().pacing, Pacing::Train { packets: 2, gap: Span::ZERO });
-    flow.send(2);
+    assert_ne!(flow.plan().tag, first);
+    assert_eq!(flow.plan().pacing, Pacing::Train { packets: 4, gap: Span::ZERO });
+    // Two ACKs of two segments, 200 µs apart: 100 µs a packet at the bottleneck, and trains begin at half of that rate.
+    let mut four = flow.clone();
+    four.send(4);
+    four.wait(RTT);
+    four.ack(2);
+    four.wait(Span::from_micros(200));
+    four.ack(2);
+    assert_eq!(four.plan().pacing, Pacing::Train { packets: 8, gap: Span::from_micros(200) });
+    // One ACK of four segments has no gap either.
+    flow.send(4);
     flow.wait(RTT);
-    flow.ack(2);
+    flow.ack(4);
     assert!(matches!(flow.plan().pacing, Pacing::Rate { .. }), "paced slow start");
     assert_eq!(flow.plan().ssthresh, None);
     assert_eq!(flow.control.phase(), Phase::Startup);
