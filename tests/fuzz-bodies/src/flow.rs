@@ -35,7 +35,7 @@ const MAX_INITIAL: u64 = 20;
 /// A reduction, and the window that an undo of the reduction must restore.
 #[derive(Clone, Copy, Debug)]
 struct Reduced {
-    /// The window to restore. The window of a train is the planned length; then it is the part of the train that was sent.
+    /// Window in bytes that an undone reduction restores. For a train this is the part that was sent, and not the planned length.
     owed: Bytes,
     mss: Bytes,
     at: Time,

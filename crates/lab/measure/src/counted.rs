@@ -52,7 +52,7 @@ pub struct Intervals {
     pub from: u64,
     /// The length of an interval in nanoseconds.
     pub length: u64,
-    /// For each interval with new deliveries: its number, from one, and the payload bytes in order at its end.
+    /// Intervals with new deliveries: the number of each, from one, and the payload bytes delivered in order up to its end.
     steps: Vec<(u64, u64)>,
 }
 

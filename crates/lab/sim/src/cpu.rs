@@ -226,8 +226,8 @@ impl Cpu {
         [marked, freed]
     }
 
-    /// Returns the number of packets that one walk for all blocks looks at: up to the highest end, plus the one beyond each block. If only
-    /// the first block grew, the walk is for that block, from the position where the last one stopped.
+    /// Returns the number of packets that a single walk for all `blocks` visits: those up to the highest end, and one after each block. If
+    /// only the first block has grown since the last walk, the walk continues from the position where that walk stopped.
     fn once(&mut self, blocks: &[SackBlock], packets: impl Fn(u32) -> u64) -> u64 {
         let Some(first) = blocks.first() else { return 0 };
         let mut known = self.blocks.iter().zip(blocks).enumerate();

@@ -57,8 +57,7 @@ fn gain_over_byte_counting_slow_start_is_credited_to_the_scheme() {
     let (path, results, references) = raced(&FAR, "slow-start,suss");
     let line = verdict(&path.contest(), &results, &references);
     assert!(
-        line.starts_with("Best by cost: suss (cubic)")
-            && line.contains("note: byte-counting slow start: "),
+        line.starts_with("Best by cost: suss (cubic)") && line.contains("note: byte-counting slow start: "),
         "{line}"
     );
 }

@@ -79,7 +79,7 @@ impl Rack {
     }
 
     /// Returns how long after its transmission a segment is overdue if a later one was delivered. It is `RACK.rtt` plus the reordering
-    /// window (RFC 8985 section 6.2 steps 4 and 5). If `eager`, there is no reordering window before reordering was seen.
+    /// window (RFC 8985 section 6.2 steps 4 and 5). With `eager`, the reordering window is zero until reordering is seen.
     pub(crate) fn overdue_after(
         &self,
         srtt: Option<Span>,
