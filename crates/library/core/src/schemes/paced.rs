@@ -241,6 +241,7 @@ impl Paced {
         self.next_tag();
         if voids < self.most_voids {
             let train = match search.stage {
+                Stage::Capacity if self.switches.has(Switch::RepeatsFirst) => Train::burst(self.first),
                 Stage::Capacity => Train::burst(self.first.max(MIN_REPEATED)),
                 Stage::Tree { .. } => search.train.again(),
             };

@@ -253,7 +253,7 @@ fn after_a_lost_syn_it_is_slow_start_from_one_segment() {
 
 #[test]
 fn a_pair_with_one_delayed_ack_is_followed_by_four_packets() {
-    let mut flow = start(Paced::paper());
+    let mut flow = start(Paced::practical(Initial { segments: 2, ssthresh: None }));
     let first = flow.plan().tag;
     flow.send(2);
     flow.wait(RTT);
@@ -272,6 +272,21 @@ fn a_pair_with_one_delayed_ack_is_followed_by_four_packets() {
     flow.send(4);
     flow.wait(RTT);
     flow.ack(4);
+    assert!(matches!(flow.plan().pacing, Pacing::Rate { .. }), "paced slow start");
+}
+
+#[test]
+fn the_papers_pair_is_repeated_as_a_pair_before_paced_slow_start() {
+    let mut flow = start(Paced::paper());
+    let first = flow.plan().tag;
+    flow.send(2);
+    flow.wait(RTT);
+    flow.ack(2);
+    assert_ne!(flow.plan().tag, first, "the pair is tried once more");
+    assert_eq!(flow.plan().pacing, Pacing::Train { packets: 2, gap: Span::ZERO });
+    flow.send(2);
+    flow.wait(RTT);
+    flow.ack(2);
     assert!(matches!(flow.plan().pacing, Pacing::Rate { .. }), "paced slow start");
     assert_eq!(flow.plan().ssthresh, None);
     assert_eq!(flow.control.phase(), Phase::Startup);

@@ -100,6 +100,7 @@ fn every_choice_is_a_parameter_and_the_profile_gives_only_the_defaults() {
         word("fill-window", "whole"),
         word("cut", "judge"),
         word("compressed", "judge"),
+        word("again", "first"),
     ];
     let of_paper = format!("{:?}", AnyScheme::from(Paced::paper()));
     assert_eq!(format!("{:?}", build(&paper)), of_paper);

@@ -21,6 +21,7 @@ const FILL_RTT: &str = "fill-rtt";
 const FILL_WINDOW: &str = "fill-window";
 const CUT: &str = "cut";
 const COMPRESSED: &str = "compressed";
+const AGAIN: &str = "again";
 const VOIDS: &str = "voids";
 
 /// Returns a parameter that takes one of `words`; the first is the practical profile's.
@@ -95,6 +96,11 @@ pub(crate) const PACED: SchemeEntry = SchemeEntry {
             &["void", "judge"],
             "a train whose ACKs came a quarter closer than it left: invalid, or judged (paper: judge)",
         ),
+        words(
+            AGAIN,
+            &["four", "first"],
+            "packets of a repeated first burst: at least four, or as many as before (paper: first)",
+        ),
         Parameter {
             name: VOIDS,
             kind: Kind::Count { min: 1, max: u8::MAX as u64 },
@@ -116,7 +122,7 @@ pub(crate) const PACED: SchemeEntry = SchemeEntry {
 };
 
 /// The choices that select a switch, other than the practical ones.
-const SWITCHES: [(Choice, Switch); 11] = [
+const SWITCHES: [(Choice, Switch); 12] = [
     (choice(PACED.parameters, SSTHRESH, "unset"), Switch::SsthreshUnset),
     (choice(PACED.parameters, ACKS, "all"), Switch::AllAcks),
     (choice(PACED.parameters, ACKS, "literal"), Switch::LiteralAcks),
@@ -128,6 +134,7 @@ const SWITCHES: [(Choice, Switch); 11] = [
     (choice(PACED.parameters, FILL_WINDOW, "whole"), Switch::WholeFill),
     (choice(PACED.parameters, CUT, "judge"), Switch::JudgesCut),
     (choice(PACED.parameters, COMPRESSED, "judge"), Switch::JudgesCompressed),
+    (choice(PACED.parameters, AGAIN, "first"), Switch::RepeatsFirst),
 ];
 
 impl Paced {

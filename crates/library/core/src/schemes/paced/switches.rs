@@ -27,6 +27,8 @@ pub(super) enum Switch {
     JudgesCut = 1 << 9,
     /// A train is judged even if its ACKs arrived closer together than its packets were sent (choice-08).
     JudgesCompressed = 1 << 10,
+    /// A first burst without a gap is repeated with as many packets as before (choice-08).
+    RepeatsFirst = 1 << 11,
 }
 
 /// The set of switches that are on.
@@ -47,7 +49,8 @@ impl Switches {
         .with(Switch::IgnoresShortPipe, true)
         .with(Switch::WholeFill, true)
         .with(Switch::JudgesCut, true)
-        .with(Switch::JudgesCompressed, true);
+        .with(Switch::JudgesCompressed, true)
+        .with(Switch::RepeatsFirst, true);
 
     pub(super) const fn has(self, switch: Switch) -> bool {
         self.0 & switch as u16 != 0
