@@ -63,7 +63,7 @@ pub(super) fn check(
 fn shown(results: &[MutantResult]) -> String {
     let mut out = String::new();
     let list = |ids: &[String]| if ids.is_empty() { String::new() } else { format!(" ({})", ids.join(", ")) };
-    for MutantResult { figure, mutant, says, fail, pass, indistinct, .. } in results {
+    for MutantResult { figure, mutant, says, fail, pass, undefined, indistinct, .. } in results {
         let (failing, passing) = (fail.len(), pass.len());
         let _ = write!(
             out,
@@ -71,6 +71,9 @@ fn shown(results: &[MutantResult]) -> String {
             list(fail),
             list(pass)
         );
+        if !undefined.is_empty() {
+            let _ = write!(out, ", {} undefined{}", undefined.len(), list(undefined));
+        }
         let _ = writeln!(
             out,
             "{}",

@@ -56,15 +56,17 @@ pub const SIMULATOR: &str = "simulator";
 /// over this machine's TCP.
 pub const HABITATS: [&str; 2] = ["live", "kernel"];
 
-/// Schemes in place of the figure's, with which a claim that holds should fail.
+/// Schemes, or texts of the measured expressions, in place of the figure's, with which a claim that holds should fail.
 #[derive(Clone, Debug)]
 pub struct Mutant {
     /// The name in the file.
     pub name: String,
-    /// The fault of the schemes, in words.
+    /// The fault, in words.
     pub says: String,
     /// The labels, and the scheme that replaces each.
     pub schemes: Vec<(String, String)>,
+    /// The texts of measured expressions, and the text that replaces each.
+    pub measured: Vec<(String, String)>,
     /// The reason why the paper itself does not distinguish the schemes; `None` if a claim fails.
     pub indistinct: Option<String>,
     /// The figure with these schemes: its claims that are recorded as holding, without plots.
@@ -173,6 +175,10 @@ impl Figure {
         name: &Spanned<String>,
         mutant: &MutantFile,
     ) -> Result<Mutant, FileError> {
+        if mutant.schemes.get_ref().is_empty() && mutant.measured.is_empty() {
+            let message = "mutant: `schemes` or `measured` is wanted".to_owned();
+            return Err(FileError::new(bench.text, name.span(), message));
+        }
         let mut schemes = Vec::new();
         for (label, scheme) in mutant.schemes.get_ref() {
             let (said, scheme) = (label.get_ref(), scheme.get_ref());
@@ -190,10 +196,43 @@ impl Figure {
         };
         let points = bench.points().map_err(at_schemes)?;
         let set_ups = set_ups(&bench, file).map_err(at_schemes)?;
-        let claims = self.claims.iter().filter(|claim| claim.status == Status::Holds).cloned().collect();
-        let figure = Self { claims, points, set_ups, plots: Vec::new(), ..self.clone() };
+        let claims: Vec<Claim> =
+            self.claims.iter().filter(|claim| claim.status == Status::Holds).cloned().collect();
+        let mut figure = Self { claims, points, set_ups, plots: Vec::new(), ..self.clone() };
+        let mut measured = Vec::new();
+        for (from, to) in &mutant.measured {
+            if !figure.replace_measured(bench.text, from, to)? {
+                let message =
+                    format!("measured: no claim that holds has `{}` in its expression", from.get_ref());
+                return Err(FileError::new(bench.text, from.span(), message));
+            }
+            measured.push((from.get_ref().clone(), to.get_ref().clone()));
+        }
         let (name, says) = (name.get_ref().clone(), mutant.says.clone());
-        Ok(Mutant { name, says, schemes, indistinct: mutant.indistinct.clone(), figure })
+        Ok(Mutant { name, says, schemes, measured, indistinct: mutant.indistinct.clone(), figure })
+    }
+
+    /// Replaces a text wherever a measured expression of a claim has it. Returns whether one has.
+    fn replace_measured(
+        &mut self,
+        text: &str,
+        from: &Spanned<String>,
+        to: &Spanned<String>,
+    ) -> Result<bool, FileError> {
+        let mut claims = std::mem::take(&mut self.claims);
+        let mut found = false;
+        for measurement in claims.iter_mut().filter_map(|claim| claim.measurement.as_mut()) {
+            if !measurement.measured.contains(from.get_ref()) {
+                continue;
+            }
+            found = true;
+            measurement.measured = measurement.measured.replace(from.get_ref(), to.get_ref());
+            let said = Spanned::new(to.span(), measurement.measured.clone());
+            let points = self.points(measurement.set_up.as_deref());
+            measurement.expression = names::read(text, &said, None, points)?;
+        }
+        self.claims = claims;
+        Ok(found)
     }
 
     /// Returns the identifier `PAPER/FIGURE`.

@@ -60,15 +60,23 @@ pub(crate) struct SetUpFile {
     pub(crate) vary: Option<Vary>,
 }
 
-/// Schemes in place of those of the figure, with which a claim that holds should fail.
+/// Schemes, or texts of the measured expressions, in place of those of the figure, with which a claim that holds should fail.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MutantFile {
     pub(crate) says: String,
     /// For each label the scheme that replaces the labelled one.
+    #[serde(default = "nothing")]
     pub(crate) schemes: Spanned<BTreeMap<Spanned<String>, Spanned<String>>>,
+    /// For each text of a measured expression the text that replaces it.
+    #[serde(default)]
+    pub(crate) measured: BTreeMap<Spanned<String>, Spanned<String>>,
     /// The reason why the paper itself does not distinguish the schemes; `None` if a claim fails.
     pub(crate) indistinct: Option<String>,
+}
+
+fn nothing() -> Spanned<BTreeMap<Spanned<String>, Spanned<String>>> {
+    Spanned::new(0..0, BTreeMap::new())
 }
 
 /// The description of a figure in an environment other than the simulator.

@@ -1,4 +1,4 @@
-//! Checks the claims of figures with mutants: schemes that are wrong in the place of the paper's.
+//! Checks the claims of figures with mutants: wrong schemes, or wrong measurements, in the place of the paper's.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,20 @@ pub struct MutantResult {
     pub figure: String,
     /// The name of the mutant.
     pub mutant: String,
-    /// The fault of the schemes, in words.
+    /// The fault, in words.
     pub says: String,
     /// For each label the scheme that replaces the labelled one.
     pub schemes: BTreeMap<String, String>,
+    /// For each text of a measured expression the text that replaces it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub measured: BTreeMap<String, String>,
     /// The claims that are recorded as holding and fail with the mutant.
     pub fail: Vec<String>,
     /// The claims that are recorded as holding and hold with the mutant.
     pub pass: Vec<String>,
+    /// The claims that are recorded as holding and have no value with the mutant, which does not show that they can fail.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undefined: Vec<String>,
     /// The reason why the paper itself does not distinguish the schemes. Absent if a claim should fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub indistinct: Option<String>,
@@ -44,7 +50,9 @@ pub fn mutants(figures: &[&Figure], settings: &Settings<'_>) -> Result<Vec<Mutan
     let results = check(&mutants.iter().map(|mutant| &mutant.figure).collect::<Vec<_>>(), settings)?;
     let result = |(mutant, result): (&&Mutant, crate::result::FigureResult)| {
         let pairs = mutant.figure.claims.iter().zip(&result.claims);
-        let (pass, fail): (Vec<_>, Vec<_>) = pairs.partition(|(claim, result)| result.is_as_recorded(claim));
+        let (undefined, defined): (Vec<_>, Vec<_>) = pairs.partition(|(_, result)| result.is_undefined());
+        let (pass, fail): (Vec<_>, Vec<_>) =
+            defined.into_iter().partition(|(claim, result)| result.is_as_recorded(claim));
         let ids =
             |pairs: Vec<(&crate::claim::Claim, _)>| pairs.iter().map(|(claim, _)| claim.id.clone()).collect();
         MutantResult {
@@ -52,8 +60,10 @@ pub fn mutants(figures: &[&Figure], settings: &Settings<'_>) -> Result<Vec<Mutan
             mutant: mutant.name.clone(),
             says: mutant.says.clone(),
             schemes: mutant.schemes.iter().cloned().collect(),
+            measured: mutant.measured.iter().cloned().collect(),
             fail: ids(fail),
             pass: ids(pass),
+            undefined: ids(undefined),
             indistinct: mutant.indistinct.clone(),
         }
     };

@@ -20,14 +20,15 @@ impl Printed {
         self.0.iter().map(String::as_str).find(|one| !has(text, one))
     }
 
-    /// Checks whether the values, rounded to the printed digits, are these numbers.
+    /// Checks whether the values, rounded to the printed digits, are these numbers. A printed `0` is exactly zero.
     pub fn is(&self, values: &[f64]) -> bool {
         let is_one = |(printed, value): (&String, &f64)| match plain(printed) {
             None => !value.is_finite(),
             Some((digits, share)) => {
                 let decimals = digits.split_once('.').map_or(0, |(_, after)| after.len());
                 let rounded = format!("{:.decimals$}", value * if share { 100.0 } else { 1.0 });
-                value.is_finite() && rounded.parse::<f64>() == digits.parse()
+                let is_none = digits == "0" && *value != 0.0;
+                value.is_finite() && !is_none && rounded.parse::<f64>() == digits.parse()
             }
         };
         self.0.len() == values.len() && self.0.iter().zip(values).all(is_one)
@@ -88,7 +89,13 @@ mod tests {
         assert!(is("0.046", &[0.045_51]) && !is("0.046", &[0.0466]));
         assert!(is(".046", &[0.046]) && is("43", &[43.4]) && is("22,684", &[22684.0]));
         assert!(is("13 %", &[0.1349]) && is("13%", &[0.13]) && !is("13 %", &[13.0]));
-        assert!(is("0", &[-0.2]) && is("-0.12", &[-0.12]) && is("0.10", &[0.0996]));
+        assert!(
+            !is("0", &[-0.2])
+                && is("0", &[0.0])
+                && is("0.0", &[0.04])
+                && is("-0.12", &[-0.12])
+                && is("0.10", &[0.0996])
+        );
         assert!(is("0.81, 0.92", &[0.81, 0.92]) && !is("0.81, 0.92", &[0.81]));
         assert!(is("undefined", &[f64::NAN]) && !is("0", &[f64::NAN]) && !is("undefined", &[1.0]));
         for text in ["", "about 3", "1e3", "0.81,", "--", "%", "0.1 s"] {

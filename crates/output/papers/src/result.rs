@@ -111,6 +111,12 @@ impl ClaimResult {
         self.status == claim.status
             && self.from.as_deref() == claim.over.as_ref().and_then(|over| over.from.as_deref())
     }
+
+    /// Checks whether the measured value, or one of several, is undefined.
+    pub(crate) fn is_undefined(&self) -> bool {
+        let values = self.measured.as_array().map_or(std::slice::from_ref(&self.measured), Vec::as_slice);
+        values.iter().any(serde_json::Value::is_null)
+    }
 }
 
 /// Runs the figures, and evaluates their claims and plots.

@@ -332,21 +332,26 @@ fn an_unsettled_claim_is_measured_and_its_reasons_are_measured_again() {
 }
 
 #[test]
-fn a_mutant_replaces_the_scheme_of_a_label_wherever_the_file_names_it() {
+fn a_mutant_replaces_schemes_and_measured_texts_wherever_the_file_has_them() {
     let holds = "source = 'text'\nstatus = 'holds'";
     let text = "[scenario]\nrate = '5mbit'\nrtt = '40ms'\nqueue = '12p'\nsize = '200p'\nschemes = ['paced:as=past']\n".to_owned()
         + "[vary]\npath = [{ name = 'one', schemes = ['paced:as=past'] }, { name = 'two', size = '20p' }]\n"
         + "[set-up.both]\nsays = 'both'\nscenario = { schemes = ['slow-start', 'paced:profile=paper,as=past'] }\n"
         + "[mutant.slow]\nsays = 'slow start'\nschemes = { past = 'slow-start' }\n"
         + "[mutant.paced]\nsays = 'itself'\nschemes = { past = 'paced' }\nindistinct = 'it is the same'\n"
+        + "[mutant.received]\nsays = 'the wrong column'\nmeasured = { 'packets_lost[past]' = 'packets_sent[past]' }\n"
         + &claim("no-loss", "max(packets_lost[past])", "<= 0", holds)
         + &claim("some", "min(packets_sent[past])", "> 1", holds)
-        + &claim("there", "max(packets_lost[past] - packets_lost[slow-start])", "< 0", &format!("set-up = 'both'\n{holds}"))
+        + &claim("there", "at(path=two, packets_lost[past] - packets_lost[slow-start])", "< 0", &format!("set-up = 'both'\n{holds}"))
+        + &claim("rate", "mean(exit_rate_bps[past]) / 1mbit", "> 0", holds)
         + &claim("not", "1", "> 1", "source = 'text'\nstatus = 'does_not_hold'\nwhy = 'no'");
     let figure = figure("mutant", &text);
     let found = mutants(&[&figure], &Settings::default()).expect("values");
-    let [paced, slow] = found.as_slice() else { panic!("two mutants") };
-    assert_eq!((slow.fail.join(" "), slow.pass.join(" ")), ("no-loss there".to_owned(), "some".to_owned()));
+    let [paced, received, slow] = found.as_slice() else { panic!("three mutants") };
+    assert_eq!(received.fail.join(" "), "no-loss there", "the expressions that have the text are replaced");
+    assert!(received.schemes.is_empty() && received.measured.len() == 1);
+    let lists = [&slow.fail, &slow.pass, &slow.undefined].map(|ids| ids.join(" "));
+    assert_eq!(lists, ["no-loss there", "some", "rate"], "a value that is undefined is not a failure");
     assert!(slow.is_as_recorded() && paced.fail.len() < 3, "{found:?}");
     assert!(MutantResult { fail: Vec::new(), ..paced.clone() }.is_as_recorded());
     assert!(!MutantResult { indistinct: None, fail: Vec::new(), ..paced.clone() }.is_as_recorded());

@@ -267,6 +267,12 @@ fn set_ups_axes_reasons_and_mutants_must_be_of_the_file() {
             "[mutant.a]\nsays = 's'\nschemes = { past = 'hystrat' }\n",
             "mutant: schemes: unknown scheme `hystrat`; is `hystart` meant?",
         ),
+        (
+            "measured",
+            "[mutant.a]\nsays = 's'\nmeasured = { lots = 'lost' }\n",
+            "measured: no claim that holds has `lots` in its expression",
+        ),
+        ("nothing", "[mutant.a]\nsays = 's'\n", "mutant: `schemes` or `measured` is wanted"),
     ] {
         let (line, _, message) = with(&format!("of-{name}"), "holds", "", table);
         assert!(message.starts_with(says) && line > 17, "{name}: {line}: {message}");

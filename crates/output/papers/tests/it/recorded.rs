@@ -55,7 +55,9 @@ fn every_mutant_is_recorded_with_claims_that_hold_in_its_file() {
             assert_eq!((&found.figure, &found.mutant), (&figure.name(), &mutant.name));
             assert!(found.is_as_recorded(), "{found:?}");
             assert_eq!(found.schemes, mutant.schemes.iter().cloned().collect());
-            let claims: BTreeSet<&String> = found.fail.iter().chain(&found.pass).collect();
+            assert_eq!(found.measured, mutant.measured.iter().cloned().collect());
+            let claims: BTreeSet<&String> =
+                found.fail.iter().chain(&found.pass).chain(&found.undefined).collect();
             assert_eq!(
                 claims,
                 mutant.figure.claims.iter().map(|claim| &claim.id).collect(),
