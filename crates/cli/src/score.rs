@@ -7,7 +7,7 @@ use clap::Args;
 use firstflight::registry::Registry;
 use firstflight_export::{part, write_whole};
 use firstflight_lab::BUILD;
-use firstflight_lab::score::{Filter, Group, Judged, distributions, score as judge};
+use firstflight_lab::score::{Filter, Group, Judged, distributions, score as judge, weigh};
 use firstflight_measure::VERSION;
 use firstflight_report::html::scored::{self, Scored};
 use firstflight_report::{Columns, human, score as report};
@@ -106,6 +106,7 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
                 .at(Place::argument(arguments, command.of.as_deref().unwrap_or_default())));
         }
     }
+    weigh(&mut rows);
     let left_out = without_ideal.first().map(|first| {
         let (count, paths) = (human::count(without_ideal.len() as u64), human::count(manifest.paths));
         format!(

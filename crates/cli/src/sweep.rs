@@ -26,11 +26,14 @@ use crate::targets::is_same;
 
 #[derive(Args, Debug)]
 pub(crate) struct Command {
-    /// The sweep: how many paths, of what, and `schemes = […]`, as in scenarios/grid.toml.
-    #[arg(value_name = "SWEEP")]
-    pub(crate) file: PathBuf,
+    /// The sweep: how many paths, of what, and `schemes = […]`, as in scenarios/grid.toml; with --population it may be absent.
+    #[arg(value_name = "SWEEP", required_unless_present = "population")]
+    pub(crate) file: Option<PathBuf>,
+    /// The paths: a CSV file with a column for each key and `weight`, or `mlab:DE` for paths drawn from M-Lab's tests in a territory.
+    #[arg(long, value_name = "PATHS", conflicts_with = "slurm")]
+    pub(crate) population: Option<String>,
     /// The folder for the parts, as Parquet; parts of this sweep that already exist are kept, missing ones are raced.
-    #[arg(long, value_name = "DIR", required_unless_present = "show")]
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["show", "list"])]
     pub(crate) out: Option<PathBuf>,
     /// Race every N-th part only, from the I-th on; all N shards together are the whole sweep.
     #[arg(long, value_name = "I/N", allow_hyphen_values = true)]
@@ -41,6 +44,9 @@ pub(crate) struct Command {
     /// Print the command that races the path of this index, and race nothing.
     #[arg(long, value_name = "PATH", conflicts_with_all = ["out", "shard", "jobs"], allow_hyphen_values = true)]
     pub(crate) show: Option<String>,
+    /// Print the population as CSV, a line a path, and race nothing.
+    #[arg(long, conflicts_with_all = ["out", "shard", "jobs", "show"])]
+    pub(crate) list: bool,
     /// Print the numbers of the parts that are not whole in DIR, a line each, and race nothing.
     #[arg(long, conflicts_with_all = ["show", "jobs", "slurm"])]
     pub(crate) missing: bool,
@@ -51,25 +57,32 @@ pub(crate) struct Command {
 
 /// Carries out `firstflight sweep`.
 pub(crate) fn sweep(command: &Command, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
-    let sweep = read(registry, &command.file)?;
+    let (sweep, name) = read(registry, command, arguments)?;
+    if command.list {
+        let csv = sweep.population.as_ref().map(firstflight_lab::PathList::to_csv);
+        let csv = csv.ok_or_else(|| {
+            Failure::usage("--list: the sweep has no population; name one with --population")
+        })?;
+        return output::print(&csv);
+    }
     if let Some(index) = &command.show {
         return show(&sweep, index, arguments);
     }
     let shard = Shard::parse(command.shard.as_deref(), arguments)?;
     let jobs = reading::jobs(command.jobs.as_deref(), arguments)?;
     let tasks = command.slurm.as_deref().map(|tasks| slurm::tasks(tasks, &sweep, arguments)).transpose()?;
-    let name = command.file.display();
     let out = command.out.as_deref().unwrap_or(Path::new(""));
     // If a sweep's file had the name of a part, the sweep would treat it as a damaged part and replace it.
-    if let Some(part) = files_of_a_sweep(out, &command.file).iter().find(|file| is_same(file, &command.file))
-    {
+    let mut own = command.file.as_deref().into_iter().chain(command.population.as_deref().map(Path::new));
+    let overwritten = |own: &Path| files_of_a_sweep(out, own).into_iter().find(|file| is_same(file, own));
+    if let Some(part) = own.find_map(overwritten) {
         let place = Place::value(arguments, "--out", &out.to_string_lossy());
         let message = format!("--out: {} would overwrite the sweep {name}", part.display());
         return Err(Failure::usage(message).at(place));
     }
     let folder = Folder::open(out, &sweep, arguments).map_err(|error| error.of(&name))?;
-    if let Some(tasks) = tasks {
-        let script = slurm::script(&sweep, &command.file, out, tasks, jobs.unwrap_or(1))?;
+    if let (Some(tasks), Some(file)) = (tasks, &command.file) {
+        let script = slurm::script(&sweep, file, out, tasks, jobs.unwrap_or(1))?;
         return output::print_bytes(script.as_bytes());
     }
     let jobs = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -122,14 +135,23 @@ pub(crate) fn sweep(command: &Command, registry: Registry, arguments: &[String])
     ))
 }
 
-/// Reads and checks the file of a sweep.
-fn read(registry: Registry, path: &Path) -> Result<Sweep, Failure> {
+/// Reads and checks the file of a sweep and its population. Returns the sweep, and what to call it in errors.
+fn read(registry: Registry, command: &Command, arguments: &[String]) -> Result<(Sweep, String), Failure> {
+    let over = command.population.as_deref();
+    let Some(path) = &command.file else {
+        let sweep = Sweep::parse_over(registry, "", over).map_err(|error| {
+            let place = Place::value(arguments, "--population", over.unwrap_or_default());
+            Failure::usage(format!("--{}", error.message)).at(place)
+        })?;
+        return Ok((sweep, over.unwrap_or_default().to_owned()));
+    };
     let name = path.display().to_string();
     let text = read_text(path).map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
-    Sweep::parse(registry, &text).map_err(|FileError { message, span, .. }| {
+    let sweep = Sweep::parse_over(registry, &text, over).map_err(|FileError { message, span, .. }| {
         let place = if span.is_empty() { None } else { Place::text(&name, &text, span.start, span.end) };
         Failure::usage(format!("{name}: {message}")).at(place)
-    })
+    })?;
+    Ok((sweep, name))
 }
 
 /// Prints the command that races the path of this index.

@@ -289,7 +289,7 @@ fn manifest(sweep: &Sweep, hash: &str) -> Map<String, Value> {
         (OF_BUILD, BUILD.into()),
         ("schemes", sweep.schemes().into()),
         ("paths", sweep.paths().into()),
-        ("draws", sweep.draws.into()),
+        ("draws", sweep.samples().into()),
         ("runs", sweep.runs.into()),
         ("seed", sweep.seed.into()),
         ("give_up", sweep.give_up.into()),

@@ -66,5 +66,6 @@ pub use run_settings::{
 };
 pub use saved_path::resumed;
 pub use sweep::{
-    Beside, Bottleneck, EarlyFields, PathFacts, Stopped, Sweep, SweepError, SweptRow, parse_sweep, race_parts,
+    Beside, Bottleneck, EarlyFields, PathFacts, PathList, Stopped, Sweep, SweepError, SweptRow, parse_sweep,
+    race_parts,
 };

@@ -7,9 +7,12 @@ mod bound;
 mod early;
 mod facts;
 mod file;
+mod mlab;
 mod neighbours;
 mod parts;
+mod path_list;
 mod path_race;
+mod population;
 mod schedule;
 mod value;
 
@@ -18,7 +21,8 @@ pub use facts::{Bottleneck, PathFacts};
 pub use file::parse_sweep;
 pub use neighbours::Beside;
 pub use parts::{Stopped, SweptRow, race_parts};
-pub(crate) use value::share_bps;
+pub use path_list::PathList;
+pub(crate) use value::{Draws, share_bps};
 
 use std::ops::Range;
 
@@ -29,7 +33,7 @@ use firstflight_scenario::quantity::show_rate;
 use firstflight_scenario::{ByName, Options, Scenario, SchemeChoice, fnv_1a, show_choices};
 
 use self::bound::steady_ideal;
-use self::value::{Draws, Sample, Value};
+use self::value::{Sample, Value};
 /// A sweep of paths, as read from its file.
 #[derive(Clone, Debug)]
 pub struct Sweep {
@@ -47,6 +51,8 @@ pub struct Sweep {
     pub choices: Vec<SchemeChoice>,
     /// The number of draws of all options. Each draw makes one path for every combination of the lists.
     pub draws: u64,
+    /// The population of paths, one for each draw.
+    pub population: Option<PathList>,
     /// The options of the path, in the order of the file.
     axes: Vec<Axis>,
 }
@@ -75,6 +81,26 @@ impl Sweep {
     /// Returns the number of paths: the draws times the lengths of all lists.
     pub fn paths(&self) -> u64 {
         self.draws.saturating_mul(self.combinations())
+    }
+
+    /// Returns the number of independent samples of paths: the draws, or the paths if nothing is drawn.
+    pub fn samples(&self) -> u64 {
+        let is_drawn = self.population.is_some() || self.axes.iter().any(|axis| axis.value.is_drawn());
+        if is_drawn { self.draws } else { self.paths() }
+    }
+
+    /// Returns the facts of a path, with its name and its weight in the population.
+    pub(crate) fn facts(&self, path: u64, scenario: &Scenario) -> PathFacts {
+        let facts = PathFacts::of(path, scenario);
+        match self.listed(path) {
+            Some(listed) => PathFacts { path_name: listed.name.clone(), path_weight: listed.weight, ..facts },
+            None => facts,
+        }
+    }
+
+    fn listed(&self, path: u64) -> Option<&path_list::ListedPath> {
+        let draw = usize::try_from(path / self.combinations()).ok()?;
+        self.population.as_ref()?.paths.get(draw)
     }
 
     /// Returns the number of parts. The last one may be shorter.
@@ -116,7 +142,7 @@ impl Sweep {
         Ok(scenario)
     }
 
-    /// Returns a hash of the sweep: of the version, the schemes, the runs, the part size, and every path. Files that describe the same
+    /// Returns a hash of the sweep: of the version, the schemes, the runs, the part size, and every path with its weight and name. Files that describe the same
     /// sweep in different words have equal hashes.
     ///
     /// # Errors
@@ -125,7 +151,12 @@ impl Sweep {
         let mut text = format!("{VERSION}\n{}\n{}\n{}\n", self.schemes(), self.runs, self.part);
         for path in 0..self.paths() {
             let scenario = self.scenario(path)?;
-            text = text + &scenario.hash() + " " + &scenario.seed.to_string() + "\n";
+            text = text + &scenario.hash() + " " + &scenario.seed.to_string();
+            let of_population = self.listed(path).map(|listed| (listed.weight, listed.name.as_deref()));
+            if let Some((weight, name)) = of_population.filter(|of| *of != (1.0, None)) {
+                text = text + " " + &weight.to_string() + " " + name.unwrap_or_default();
+            }
+            text.push('\n');
         }
         Ok(format!("{:016x}", fnv_1a(text.as_bytes())))
     }
@@ -146,6 +177,13 @@ impl Sweep {
             (*pick, combination) = (combination % axis.value.len(), combination / axis.value.len());
         }
         let mut options = self.registry.options();
+        if let (Some(list), Some(listed)) = (&self.population, self.listed(path)) {
+            for (key, text) in list.keys.iter().zip(&listed.texts) {
+                if let Some(text) = text {
+                    options.set(key, text).map_err(|error| error.to_string())?;
+                }
+            }
+        }
         let mut shares = Vec::new();
         for (axis, pick) in self.axes.iter().zip(picks) {
             match axis.value.sample(pick, &mut Draws::new(self.seed, axis.key, draw)) {

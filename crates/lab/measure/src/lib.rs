@@ -54,7 +54,7 @@ pub use others::Hop;
 pub use pairing::Pairing;
 pub use population_row::{FlowRow, PopulationRow};
 pub use probe_row::{PROBE, ProbeRow, Probed, TrainRow};
-pub use quantile::{Quantile, interval, quantile};
+pub use quantile::{Quantile, interval, quantile, weighted_place};
 pub use recording::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Send, State};
 pub use result::{PopulationResult, ProbeResult, SchemeResult};
 pub use row::{ALONE, Row};

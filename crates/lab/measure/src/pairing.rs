@@ -5,40 +5,64 @@ use std::cmp::Ordering;
 
 use crate::quantile::binomial;
 
-/// The result of comparing a scheme with another, over the races that both were in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The result of comparing a scheme with another, over the races that both were in. Each race counts with a weight; without weights it
+/// counts as 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pairing {
-    /// Races in which the scheme's cost was lower.
-    pub faster: usize,
-    /// Races in which the scheme's cost was higher. A run that was given up counts as slower than one that ended.
-    pub slower: usize,
-    /// Races in which both costs were equal to the nanosecond, or both runs were given up.
-    pub alike: usize,
+    /// The weight of the races in which the scheme's cost was lower.
+    pub faster: f64,
+    /// The weight of the races in which the scheme's cost was higher. A run that was given up counts as slower than one that ended.
+    pub slower: f64,
+    /// The weight of the races in which both costs were equal to the nanosecond, or both runs were given up.
+    pub alike: f64,
+    /// The sum of the squared weights of the races in which the costs differ.
+    pub squares: f64,
 }
 
 impl Pairing {
-    /// Counts a race.
-    pub fn add(&mut self, own: Option<f64>, other: Option<f64>) {
+    /// Counts a race with its weight.
+    pub fn add(&mut self, own: Option<f64>, other: Option<f64>, weight: f64) {
         let order = match (own, other) {
             (Some(own), Some(other)) => own.total_cmp(&other),
             // A run that was given up has the highest cost.
             (own, other) => other.is_some().cmp(&own.is_some()),
         };
         match order {
-            Ordering::Less => self.faster += 1,
-            Ordering::Greater => self.slower += 1,
-            Ordering::Equal => self.alike += 1,
+            Ordering::Less => self.faster += weight,
+            Ordering::Greater => self.slower += weight,
+            Ordering::Equal => self.alike += weight,
+        }
+        if order.is_ne() {
+            self.squares += weight * weight;
         }
     }
 
     /// Checks whether the two schemes differ significantly by the two-sided sign test at 5 %, with Bonferroni's correction for
     /// `comparisons` tests (Conover, Practical Nonparametric Statistics, section 3.4). The null hypothesis is that in a race with different
     /// costs each scheme is equally likely to be the faster one. The races must be independent.
+    ///
+    /// Without weights the test is exact. With weights wᵢ the difference of the two weights has the variance Σ wᵢ² under the null
+    /// hypothesis, and the test uses the normal distribution.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub fn is_significant(&self, comparisons: usize) -> bool {
         const LEVEL: f64 = 0.05;
-        let differ = self.faster + self.slower;
-        let tail: f64 = (0..=self.faster.min(self.slower)).map(|count| binomial(differ, count, 0.5)).sum();
-        self.faster != self.slower && 2.0 * tail * comparisons.max(1) as f64 <= LEVEL
+        let Self { faster, slower, squares, .. } = *self;
+        let probability = match (count(faster), count(slower)) {
+            (Some(faster), Some(slower)) if squares.total_cmp(&((faster + slower) as f64)).is_eq() => {
+                2.0 * (0..=faster.min(slower)).map(|count| binomial(faster + slower, count, 0.5)).sum::<f64>()
+            }
+            _ => libm::erfc((faster - slower).abs() / libm::sqrt(2.0 * squares)),
+        };
+        faster.total_cmp(&slower).is_ne() && probability * comparisons.max(1) as f64 <= LEVEL
     }
+}
+
+/// Returns a sum of weights of 1 as a count; `None` if it is not a whole number.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts are far below 2^53 and not negative"
+)]
+fn count(weight: f64) -> Option<usize> {
+    (weight.fract().abs() <= 0.0).then_some(weight as usize)
 }

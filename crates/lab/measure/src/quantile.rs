@@ -35,6 +35,24 @@ pub fn quantile(sorted: &[Option<f64>], q: f64, with_interval: bool) -> Quantile
     }
 }
 
+/// Returns the place of the quantile `q` of sorted values with these weights: of the first value up to which the weights add up to a share
+/// `q` of all. `None` if all weights are zero. With equal weights it is the place of [`quantile`]'s value.
+pub fn weighted_place(weights: impl Iterator<Item = f64> + Clone, q: f64) -> Option<usize> {
+    let total: f64 = weights.clone().sum();
+    // Rounding may put a sum a little below the share that it has.
+    let wanted = q * total * (1.0 - 1e-12);
+    let mut last = None;
+    let mut sum = 0.0;
+    for (place, weight) in weights.enumerate().filter(|(_, weight)| *weight > 0.0) {
+        sum += weight;
+        last = Some(place);
+        if sum >= wanted {
+            break;
+        }
+    }
+    last
+}
+
 /// Returns the rank of the quantile `q` among `n` values, from 1; 0 if there are no values.
 #[expect(
     clippy::cast_precision_loss,

@@ -5,7 +5,7 @@ mod sentence;
 mod summary;
 mod words;
 
-pub(crate) use cells::{least, nearest, share};
+pub(crate) use cells::{least, nearest, share, weight};
 pub(crate) use sentence::verdict;
 pub use summary::summary;
 pub use words::{LIMITS, MEASURES};
@@ -62,6 +62,7 @@ pub fn judged(record: &Record, paths_a_draw: u64) -> Result<Judged, &'static str
     let fair = path.path_cross_share.filter(|_| beside_tcp).map(|others| 1.0 - others);
     Ok(Judged {
         draw: path.path / paths_a_draw.max(1),
+        weight: path.path_weight,
         // Parameters may differ between paths, as do the values saved for Careful Resume. They are therefore not part of the name.
         scheme: match record::text(record, "label") {
             "" => record::text(record, "scheme").to_owned(),
@@ -74,6 +75,7 @@ pub fn judged(record: &Record, paths_a_draw: u64) -> Result<Judged, &'static str
             .to_owned(),
         seed: record.get("seed").and_then(Value::as_u64).ok_or("seed")?,
         cost: record::number(record, "cost"),
+        fct_s: record::number(record, "fct_s"),
         counts: SuCounts::of(record::text(record, "su_counts")),
         never_left: record::text(record, "exit_cause") == "none",
         beside: (beside.bytes_raced > 0).then_some(beside.bytes_cost),
@@ -139,14 +141,15 @@ fn full(group: &Group, one: &Standing) -> Record {
     put("paths", group.paths.into());
     put("races", group.races.into());
     put("draws", group.draws.into());
-    put("races_nobody_finished", group.nobody.into());
+    put("races_nobody_finished", weighed(group.nobody));
+    put("weight", weighed(group.weight));
     put("rows", one.rows.into());
-    put("unfinished", one.unfinished.into());
-    put("under_ideal", one.under_ideal.into());
-    put("beside_tcp", one.beside_tcp.into());
-    put("beyond_fair_share", one.beyond_fair.into());
+    put("unfinished", weighed(one.unfinished));
+    put("under_ideal", weighed(one.under_ideal));
+    put("beside_tcp", weighed(one.beside_tcp));
+    put("beyond_fair_share", weighed(one.beyond_fair));
     put("bounded_rows", one.over_bound.of.into());
-    put("near_bound", one.near_bound.into());
+    put("near_bound", weighed(one.near_bound));
     put("queue_loss_mean", one.queue_loss_mean.into());
     let spreads = spreads(one).into_iter().chain([("bound_cost", &group.bound)]);
     for (name, spread) in spreads {
@@ -163,21 +166,28 @@ fn full(group: &Group, one: &Standing) -> Record {
             put(&format!("{name}_{suffix}_high"), high.filter(|high| high.is_finite()).into());
         }
     }
-    put("best_alone", one.best_alone.into());
-    put("best_tied", one.best_tied.into());
-    put("near_best", one.near_best.into());
-    put("faster_than_first", one.against_first.faster.into());
-    put("slower_than_first", one.against_first.slower.into());
-    put("as_fast_as_first", one.against_first.alike.into());
+    put("best_alone", weighed(one.best_alone));
+    put("best_tied", weighed(one.best_tied));
+    put("near_best", weighed(one.near_best));
+    put("faster_than_first", weighed(one.against_first.faster));
+    put("slower_than_first", weighed(one.against_first.slower));
+    put("as_fast_as_first", weighed(one.against_first.alike));
     put("told_from_first", group.differs_from_first(one).into());
     record
 }
 
+/// Returns a weight as a value: a whole number if it is one, as without weights.
+#[expect(clippy::cast_possible_truncation, reason = "weights are far below 2^53")]
+fn weighed(weight: f64) -> Value {
+    if weight.fract().abs() > 0.0 { weight.into() } else { (weight as i64).into() }
+}
+
 const SUFFIXES: [&str; QUANTILES.len()] = ["median", "p90", "p99"];
 
-fn spreads(one: &Standing) -> [(&'static str, &Spread); 15] {
+fn spreads(one: &Standing) -> [(&'static str, &Spread); 16] {
     [
         ("cost", &one.cost),
+        ("fct_s", &one.fct_s),
         ("bytes_cost", &one.bytes_cost),
         ("loss", &one.loss),
         ("queue_rtts", &one.queue),
@@ -253,12 +263,13 @@ pub fn headings() -> Headings {
 }
 
 /// The columns of a class, each as (field, head, cells, rank). A field is one of the [records], or the common prefix of several.
-const STANDINGS: [(&str, [&str; 2], Cells, u8); 17] = [
+const STANDINGS: [(&str, [&str; 2], Cells, u8); 18] = [
     ("scheme", ["scheme", ""], Cells::Names, ALWAYS),
     ("avoidance", ["law", ""], Cells::Words, 10),
     ("rows", ["rows", ""], Cells::Numbers, 11),
     ("unfinished", ["given", "up"], Cells::Numbers, 3),
     ("cost", ["cost", "× ideal"], Cells::Numbers, 1),
+    ("fct_s", ["completion", "ms"], Cells::Numbers, 6),
     ("under_ideal", ["under", "1"], Cells::Numbers, 9),
     ("loss", ["loss", "%"], Cells::Numbers, 2),
     ("queue_rtts", ["queue", "RTTs"], Cells::Numbers, 8),
@@ -371,14 +382,15 @@ fn exact(value: Option<&Value>) -> String {
 
 /// Returns the text of a scheme's cell in the column of this field.
 fn cell(group: &Group, one: &Standing, field: &str, beyond: &str) -> String {
-    let decided = group.races - group.nobody;
+    let decided = group.decided();
     match field {
         "scheme" => one.scheme.clone(),
         "avoidance" => one.law.clone().unwrap_or_else(|| "several".to_owned()),
         "rows" => one.rows.to_string(),
-        "unfinished" => share(one.unfinished, one.rows),
+        "unfinished" => share(one.unfinished, one.weight),
         "cost" => three(&one.cost, 1.0, beyond),
-        "under_ideal" => share(one.under_ideal, one.rows),
+        "fct_s" => three(&one.fct_s, 1000.0, "never"),
+        "under_ideal" => share(one.under_ideal, one.weight),
         "loss" => three(&one.loss, 100.0, "-"),
         "queue_rtts" => three(&one.queue, 1.0, "-"),
         "timeouts" => three(&one.timeouts, 1.0, "-"),
@@ -390,7 +402,7 @@ fn cell(group: &Group, one: &Standing, field: &str, beyond: &str) -> String {
         "near_best" => share(one.near_best, decided),
         "regret" => three(&one.regret, 1.0, "never"),
         "over_bound" => three(&one.over_bound, 1.0, beyond),
-        "near_bound" => share(one.near_bound, one.over_bound.of),
+        "near_bound" => share(one.near_bound, one.over_bound.weight),
         "early_2" => three(&one.early[0], 1.0, "nothing yet"),
         "early_3" => three(&one.early[1], 1.0, "nothing yet"),
         "early_5" => three(&one.early[2], 1.0, "nothing yet"),
@@ -407,9 +419,9 @@ fn cell(group: &Group, one: &Standing, field: &str, beyond: &str) -> String {
 /// smallest median cost. A `?` marks a difference that is not significant. A `<` marks a scheme that is faster than the first in
 /// significantly more races.
 fn against_first(group: &Group, one: &Standing) -> String {
-    let Pairing { faster, slower, alike } = one.against_first;
+    let Pairing { faster, slower, alike, .. } = one.against_first;
     let races = faster + slower + alike;
-    if faster + slower == 0 {
+    if faster + slower <= 0.0 {
         return "-".to_owned();
     }
     let told = match (group.differs_from_first(one), group.beats_first(one)) {
@@ -428,7 +440,7 @@ fn winners(classes: &[Group]) -> Vec<Column> {
         rank,
         texts: classes.iter().map(text).collect(),
     };
-    let decided = |group: &Group| group.races - group.nobody;
+    let decided = |group: &Group| group.decided();
     vec![
         column("class", ["class", ""], Cells::Names, ALWAYS, &|group| {
             format!("{}: {}", group.axis, group.class)
@@ -439,7 +451,7 @@ fn winners(classes: &[Group]) -> Vec<Column> {
             nearest(group, decided(group))
         }),
         column("races_nobody_finished", ["nobody", "finished"], Cells::Numbers, 5, &|group| {
-            share(group.nobody, group.races)
+            share(group.nobody, group.weight)
         }),
     ]
 }

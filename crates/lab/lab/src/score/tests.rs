@@ -14,11 +14,13 @@ fn row(path: u64, scheme: &str, cost: Option<f64>) -> Judged {
     Judged {
         path: facts(path),
         draw: path,
+        weight: 1.0,
         scheme: scheme.to_owned(),
         law: "reno".to_owned(),
         deploy: "alone".to_owned(),
         seed: 1,
         cost,
+        fct_s: cost,
         counts: SuCounts::Either,
         never_left: false,
         beside: None,
@@ -33,6 +35,12 @@ fn row(path: u64, scheme: &str, cost: Option<f64>) -> Judged {
         rate_found: None,
         queue_loss: None,
     }
+}
+
+/// Returns a comparison of races with a weight of 1 each.
+fn pairing(faster: u32, slower: u32, alike: u32) -> Pairing {
+    let [faster, slower, alike] = [faster, slower, alike].map(f64::from);
+    Pairing { faster, slower, alike, squares: faster + slower }
 }
 
 fn value(quantile: Quantile) -> Option<f64> {
@@ -55,11 +63,15 @@ fn a_quantile_is_the_smallest_value_with_that_share_below_or_equal() {
 
 #[test]
 fn unfinished_runs_rank_worse_than_finished_ones_and_are_included() {
-    let spread = Spread::of(vec![None, Some(3.0), None, Some(1.0)], false);
+    let one = row(0, "a", None);
+    let spread_of = |values: &[Option<f64>], intervals: &Intervals| {
+        Spread::of(values.iter().map(|value| (*value, &one)).collect(), intervals)
+    };
+    let spread = spread_of(&[None, Some(3.0), None, Some(1.0)], &Intervals::None);
     assert_eq!((spread.of, value(spread.at[0])), (4, Some(3.0)));
     assert_eq!(spread.at[1..], [Quantile::Beyond { low: None }; 2]);
     // With six values, the minimum and the maximum are the ends of the median's interval.
-    let spread = Spread::of([None, Some(3.0), None, Some(1.0), None, None].to_vec(), true);
+    let spread = spread_of(&[None, Some(3.0), None, Some(1.0), None, None], &Intervals::Order);
     assert_eq!(spread.at[0], Quantile::Beyond { low: Some(1.0) });
 }
 
@@ -91,13 +103,16 @@ fn sole_best_tied_best_and_unfinished_races_are_counted_separately() {
     ];
     let groups = score(&rows);
     let all = &groups[0];
-    assert_eq!((all.axis, all.paths, all.races, all.nobody), ("all", 3, 3, 1));
+    assert_eq!((all.axis, all.paths, all.races, all.nobody), ("all", 3, 3, 1.0));
     let record: Vec<_> = all
         .standings
         .iter()
         .map(|of| (of.scheme.as_str(), of.rows, of.unfinished, of.best_alone, of.best_tied, of.near_best))
         .collect();
-    assert_eq!(record, [("a", 3, 1, 1, 1, 2), ("b", 3, 1, 0, 1, 2), ("c", 3, 3 - 1, 0, 0, 0)]);
+    assert_eq!(
+        record,
+        [("a", 3, 1.0, 1.0, 1.0, 2.0), ("b", 3, 1.0, 0.0, 1.0, 2.0), ("c", 3, 2.0, 0.0, 0.0, 0.0)]
+    );
     // A race that no scheme finished has no best cost. A race that one scheme did not finish has one.
     let c = &all.standings[2];
     assert_eq!(
@@ -149,18 +164,20 @@ fn a_distribution_lists_costs_in_order_and_counts_unfinished_runs() {
         row(2, "b", None),
     ];
     let [a, b] = distributions(&rows).try_into().expect("two schemes");
-    assert_eq!((a.scheme.as_str(), &a.cost[..], a.rows), ("a", &[2.0, 3.0][..], 3));
+    let values = |of: &[Weighted]| of.iter().map(|one| one.value).collect::<Vec<_>>();
+    assert_eq!((a.scheme.as_str(), values(&a.cost), a.rows), ("a", vec![2.0, 3.0], 3.0));
     // No scheme finished the third race, so it has no best cost to compare with.
-    assert_eq!((&a.over_best[..], a.races), (&[1.0, 2.0][..], 2));
-    assert_eq!((&b.cost[..], &b.over_best[..], b.rows, b.races), (&[1.5][..], &[1.0][..], 3, 2));
-    let shares = score(&rows)[0].standings.iter().map(|one| (one.cost.of, one.regret.of)).collect::<Vec<_>>();
+    assert_eq!((values(&a.over_best), a.races), (vec![1.0, 2.0], 2.0));
+    assert_eq!((values(&b.cost), values(&b.over_best), b.rows, b.races), (vec![1.5], vec![1.0], 3.0, 2.0));
+    let shares =
+        score(&rows)[0].standings.iter().map(|one| (one.cost.weight, one.regret.weight)).collect::<Vec<_>>();
     assert_eq!(shares, [(a.rows, a.races), (b.rows, b.races)], "as the quantiles have it");
 }
 
 #[test]
 fn schemes_are_distinguished_by_the_sign_test_of_differing_races() {
     let is_significant =
-        |faster, slower, comparisons| Pairing { faster, slower, alike: 1_000 }.is_significant(comparisons);
+        |faster, slower, comparisons| pairing(faster, slower, 1_000).is_significant(comparisons);
     // Binomial distribution with n = 20 and p = 0.5 (Conover, table A3): P(X <= 5) = 0.0207, P(X <= 6) = 0.0577.
     assert_eq!(
         [is_significant(5, 15, 1), is_significant(15, 5, 1), is_significant(6, 14, 1)],
@@ -197,12 +214,12 @@ fn schemes_are_compared_with_the_first_per_race_and_unfinished_counts_slower() {
         .collect();
     let all = &score(&rows)[0];
     let against = |at: usize| {
-        let Pairing { faster, slower, alike } = all.standings[at].against_first;
+        let Pairing { faster, slower, alike, .. } = all.standings[at].against_first;
         (faster, slower, alike, all.differs_from_first(&all.standings[at]))
     };
     assert_eq!(all.by_cost()[0].scheme, "a");
-    assert_eq!([against(0), against(1)], [(0, 0, 20, false), (0, 20, 0, true)]);
-    assert_eq!([against(2), against(3)], [(0, 20, 0, true), (0, 1, 19, false)]);
+    assert_eq!([against(0), against(1)], [(0.0, 0.0, 20.0, false), (0.0, 20.0, 0.0, true)]);
+    assert_eq!([against(2), against(3)], [(0.0, 20.0, 0.0, true), (0.0, 1.0, 19.0, false)]);
     // The intervals of the medians of `a` and `b` overlap nevertheless.
     let ends = |at: usize| match all.standings[at].cost.at[0] {
         Quantile::Value { low: Some(low), high: Some(high), .. } => (low, high),
@@ -253,8 +270,8 @@ fn rows_below_ideal_or_beyond_fair_share_are_counted_per_scheme() {
     ];
     let all = score(&rows).remove(0);
     let [a, b] = &all.standings[..] else { panic!("two schemes") };
-    assert_eq!((a.under_ideal, a.beside_tcp, a.beyond_fair, a.law.as_deref()), (2, 2, 1, Some("reno")));
-    assert_eq!((b.under_ideal, b.beside_tcp, b.beyond_fair, b.law.as_deref()), (0, 0, 0, None));
+    assert_eq!((a.under_ideal, a.beside_tcp, a.beyond_fair, a.law.as_deref()), (2.0, 2.0, 1.0, Some("reno")));
+    assert_eq!((b.under_ideal, b.beside_tcp, b.beyond_fair, b.law.as_deref()), (0.0, 0.0, 0.0, None));
 }
 
 /// Forty races on twenty paths are twenty comparisons, because the runs of a path favour the same scheme.
@@ -271,7 +288,7 @@ fn runs_of_a_path_are_averaged_before_paths_are_compared() {
         let one = all.standings[1].clone();
         (one.against_first, one.draws_against_first, all.differs_from_first(&one))
     };
-    let of = |faster, slower, alike| Pairing { faster, slower, alike };
+    let of = pairing;
     assert_eq!(runs(|_| [(1.0, 2.0), (1.0, 2.0)]), (of(0, 40, 0), of(0, 20, 0), true));
     // Fourteen of twenty paths are not significant, although 28 of forty independent races would be.
     let most = |path| if path < 14 { [(1.0, 2.0); 2] } else { [(1.0, 0.9); 2] };
@@ -295,7 +312,7 @@ fn a_path_with_an_unfinished_run_ranks_worse_than_one_without() {
     });
     let all = score(&rows.collect::<Vec<_>>()).remove(0);
     let one = &all.standings[1];
-    assert_eq!((one.draws_against_first.slower, all.differs_from_first(one)), (20, true));
+    assert_eq!((one.draws_against_first.slower, all.differs_from_first(one)), (20.0, true));
 }
 
 /// The first scheme is chosen from the same rows, so this compares the luckiest scheme with the unluckiest.
@@ -346,7 +363,7 @@ fn unfinished_medians_rank_by_completed_runs_and_then_by_their_cost() {
     let rest: Vec<_> = rows.into_iter().filter(|row| row.scheme != "all").collect();
     let all = &score(&rest)[0];
     assert_eq!(all.by_cost()[0].scheme, "four");
-    assert_eq!(all.standings[0].against_first, Pairing { faster: 0, slower: 4, alike: 6 });
+    assert_eq!(all.standings[0].against_first, pairing(0, 4, 6));
 }
 
 /// A list makes several paths from one draw. These paths share all options except the listed one.
@@ -383,7 +400,7 @@ fn cost_over_bound_covers_bounded_rows_and_unfinished_ones_exceed_all_values() {
     ];
     let all = &score(&rows)[0];
     let one = &all.standings[0];
-    assert_eq!((one.over_bound.of, one.near_bound), (3, 1));
+    assert_eq!((one.over_bound.of, one.near_bound), (3, 1.0));
     assert!((value(one.over_bound.at[0]).expect("a median") - 1.3 / 1.2).abs() < 1e-12);
     assert!(matches!(one.over_bound.at[1], Quantile::Beyond { .. }));
     assert_eq!((all.bound.of, value(all.bound.at[0]), value(all.bound.at[1])), (3, Some(1.2), Some(1.5)));
@@ -428,4 +445,91 @@ fn an_axis_that_no_path_uses_has_no_class() {
     };
     assert!(of(0.0).is_empty());
     assert_eq!(of(0.002), ["none", "1 ms and more"]);
+}
+
+/// The rows of path 0 have a weight of 3, as three paths that are alike have.
+fn weighted(weight: f64) -> Vec<Judged> {
+    let of = |path, scheme, cost| row(path, scheme, Some(cost));
+    let mut rows = vec![
+        of(0, "a", 1.0),
+        of(0, "b", 3.0),
+        of(1, "a", 4.0),
+        of(1, "b", 2.0),
+        of(2, "a", 6.0),
+        of(2, "b", 5.0),
+    ];
+    for row in &mut rows {
+        row.weight = if row.path.path == 0 { weight } else { 1.0 };
+    }
+    weigh(&mut rows);
+    rows
+}
+
+#[test]
+fn a_path_with_weight_three_counts_as_three_paths_in_each_share_and_quantile() {
+    let all = &score(&weighted(3.0))[0];
+    let a = &all.standings[0];
+    assert_eq!((all.races, all.weight, a.rows, a.weight), (3, 3.0, 3, 3.0), "the mean weight is 1");
+    let share = |part: f64| part / all.decided();
+    assert!((share(a.best_alone) - 3.0 / 5.0).abs() < 1e-12, "{}", a.best_alone);
+    assert!((share(all.standings[1].best_alone) - 2.0 / 5.0).abs() < 1e-12);
+    assert_eq!(value(a.cost.at[0]), Some(1.0), "three of five weights are at 1");
+    assert_eq!(value(a.fct_s.at[1]), Some(6.0));
+    assert_eq!((all.by_cost()[0].scheme.as_str(), value(all.standings[1].cost.at[0])), ("a", Some(3.0)));
+    let even = &score(&weighted(1.0))[0];
+    assert_eq!((value(even.standings[0].cost.at[0]), even.standings[0].best_alone), (Some(4.0), 1.0));
+}
+
+#[test]
+fn weights_that_are_equal_change_nothing() {
+    let mut rows: Vec<_> =
+        (0..40).flat_map(|path| [row(path, "a", Some(1.0)), row(path, "b", Some(2.0))]).collect();
+    let without = score(&rows);
+    for row in &mut rows {
+        row.weight = 0.1;
+    }
+    weigh(&mut rows);
+    assert_eq!(score(&rows), without);
+}
+
+#[test]
+fn weighted_intervals_come_from_resampled_draws_and_contain_the_quantile() {
+    let rows = |paths: u64| {
+        let mut rows: Vec<_> = (0..paths)
+            .map(|path| {
+                let cost = 1.0 + f64::from(u32::try_from(path * 7 % paths).expect("small"));
+                Judged { weight: if path % 2 == 0 { 1.0 } else { 2.0 }, ..row(path, "a", Some(cost)) }
+            })
+            .collect();
+        weigh(&mut rows);
+        rows
+    };
+    let median = |paths| score(&rows(paths))[0].standings[0].cost.at[0];
+    let Quantile::Value { value, low: Some(low), high: Some(high) } = median(200) else {
+        panic!("no interval")
+    };
+    // The standard error of a weighted median of 200 uniform values is near 200 × 0.5 × √(1.11 / 200) = 7.5, so the interval is near ±15.
+    assert!(low < value && value < high && (18.0..45.0).contains(&(high - low)), "{low} {value} {high}");
+    assert_eq!(median(200), median(200), "the same rows have the same interval");
+    assert!(matches!(median(9), Quantile::Value { low: None, high: None, .. }), "nine draws are too few");
+}
+
+#[test]
+fn the_weighted_sign_test_needs_more_when_a_few_paths_have_most_of_the_weight() {
+    let compared = |weights: &[f64]| {
+        let mut pairing = Pairing::default();
+        for weight in weights {
+            pairing.add(Some(1.0), Some(2.0), *weight);
+        }
+        pairing
+    };
+    // Ten differences of one sign: z = Σ w / √Σ w². With equal weights it is √10 = 3.2, with one weight of 91 % near 1.1.
+    assert!(compared(&[1.5; 10]).is_significant(1));
+    let mut few = [0.1; 10];
+    few[0] = 9.1;
+    assert!(!compared(&few).is_significant(1));
+    assert!(
+        compared(&[1.0; 6]).is_significant(1) && !compared(&[1.0; 5]).is_significant(1),
+        "without weights it is exact"
+    );
 }

@@ -13,6 +13,9 @@ columns! {
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct PathFacts {
         pub path: u64 = "The index of the path in the sweep.";
+        pub path_name: Option<String> = "The name of the path in its population. Undefined without one.";
+        pub path_weight: f64 = ["1"]
+            "The weight of the path in its population, as the population has it; 1 without one.";
         pub path_rate_bps: f64 = ["bit/s"]
             "The bottleneck's rate, headers included; along a trace the maximum, unless a rate is declared.";
         pub path_trace_least_bps: Option<f64> = ["bit/s"]
@@ -77,7 +80,7 @@ impl PathFacts {
         }
     }
 
-    /// Returns the facts of a path.
+    /// Returns the facts of a path that is in no population.
     #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
     pub fn of(path: u64, scenario: &Scenario) -> Self {
         let (rate, rtt) = (scenario.rate.bps() as f64, scenario.rtt.nanos() as f64 / 1e9);
@@ -104,6 +107,8 @@ impl PathFacts {
         let size = if let Goal::Size(bytes) = scenario.goal { Some(bytes.get()) } else { None };
         Self {
             path,
+            path_name: None,
+            path_weight: 1.0,
             path_rate_bps: rate,
             path_trace_least_bps: lowest(scenario.rate_trace.as_ref()).map(|lowest| lowest.bps() as f64),
             path_policer_bps: scenario.policer.map(|policer| policer.rate.bps() as f64),

@@ -12,10 +12,10 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::value::{Between, Law, Value};
-use super::{Axis, MAX_PATHS, Sweep};
+use super::{Axis, MAX_PATHS, Sweep, population};
 
 /// The keys of a sweep file other than the options of the path.
-const OWN: [&str; 7] = ["paths", "seed", "runs", "part", "give-up", "schemes", "path"];
+const OWN: [&str; 8] = ["paths", "population", "seed", "runs", "part", "give-up", "schemes", "path"];
 
 /// The options whose rate may be a share of the path's rate.
 const SHARES: [&str; 3] = ["access-rate", "receiver-access-rate", "reverse-rate"];
@@ -26,7 +26,7 @@ const PART: u64 = 10;
 impl Sweep {
     /// Reads a sweep file with the names of a registry.
     ///
-    /// `paths` is the number of draws. `seed`, `runs` and `part` are whole numbers. `give-up` is in ideal completion times. `schemes` is a
+    /// `paths` is the number of draws. `population` names a list of paths instead: a CSV file, or `mlab:…`. `seed`, `runs` and `part` are whole numbers. `give-up` is in ideal completion times. `schemes` is a
     /// list as in a scenario file. The table `path` holds the options of the path. An option is a value as on the command line, a list (all
     /// combinations), or a table with one key. That key is `one-of` with a list of values, `uniform` or `log-uniform` with two ends, or a
     /// share of the path's rate: `cbr` for `cross`, and `share` for the rates of other links.
@@ -34,6 +34,14 @@ impl Sweep {
     /// # Errors
     /// Returns the first fault in the file: TOML that cannot be parsed, an unknown key, or a value that cannot be read.
     pub fn parse(registry: Registry, text: &str) -> Result<Self, FileError> {
+        Self::parse_over(registry, text, None)
+    }
+
+    /// Reads a sweep file as [`Sweep::parse`] does, over the paths of this population if there is one.
+    ///
+    /// # Errors
+    /// Fails as [`Sweep::parse`] does, and if the file names a population too.
+    pub fn parse_over(registry: Registry, text: &str, over: Option<&str>) -> Result<Self, FileError> {
         let table = DeTable::parse(text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
             FileError::new(text, span, error.message().lines().collect::<Vec<_>>().join(", "))
@@ -47,14 +55,25 @@ impl Sweep {
             give_up: None,
             choices: Vec::new(),
             draws: 1,
+            population: None,
             axes: Vec::new(),
         };
         let mut asked = None;
+        let mut over = over.map(|over| (over.to_owned(), 0..0));
         let mut list = ("all".to_owned(), 0..0);
         for (key, value) in in_order(table.get_ref()) {
             let name: &str = key.get_ref();
             match name {
                 "paths" => asked = Some((reader.whole(name, value, 1, MAX_PATHS)?, value.span())),
+                "population" => {
+                    let of = scalar(value.get_ref())
+                        .ok_or_else(|| reader.fault(value.span(), "population: a text is wanted"))?;
+                    if over.is_some() {
+                        let message = "population: the command line has one too";
+                        return Err(reader.fault(key.span(), message));
+                    }
+                    over = Some((of, value.span()));
+                }
                 "seed" => sweep.seed = reader.whole(name, value, 0, u64::MAX)?,
                 "runs" => sweep.runs = reader.small(name, value, 1_000)?,
                 "part" => sweep.part = reader.whole(name, value, 1, 100_000)?,
@@ -67,8 +86,22 @@ impl Sweep {
         let (list, span) = list;
         sweep.choices =
             registry.parse_choices(&list).map_err(|error| reader.fault(span, format!("schemes: {error}")))?;
+        if let Some((of, span)) = over {
+            let list = population::named(registry, &of, sweep.seed)
+                .map_err(|error| reader.fault(span.clone(), format!("population: {error}")))?;
+            if let Some(axis) = sweep.axes.iter().find(|axis| list.keys.contains(&axis.key)) {
+                let message = format!("{}: `population` and `path` both have it", axis.key);
+                return Err(reader.fault(span, message));
+            }
+            if let Some((_, span)) = asked {
+                let message = "paths: the population says how many there are";
+                return Err(reader.fault(span, message));
+            }
+            sweep.draws = list.paths.len() as u64;
+            sweep.population = Some(list);
+        }
         let drawn = sweep.axes.iter().find(|axis| axis.value.is_drawn());
-        match (asked, drawn) {
+        match (asked, drawn.filter(|_| sweep.population.is_none())) {
             (Some((times, _)), Some(_)) => sweep.draws = times,
             (Some((_, span)), None) => {
                 return Err(reader.fault(span, "paths: nothing is drawn, so that there is nothing to repeat"));

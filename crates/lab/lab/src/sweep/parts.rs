@@ -188,7 +188,7 @@ impl<E> Work<'_, E> {
         rows: Vec<Row>,
         beside: Vec<Beside>,
     ) -> Result<(), Stopped<E>> {
-        let facts = PathFacts::of(path.index, race.scenario());
+        let facts = self.sweep.facts(path.index, race.scenario());
         let bound = EarlyFields::of(race.scenario());
         let swept = |(row, beside): (Row, Beside)| {
             let early = bound.with(&row);

@@ -314,3 +314,56 @@ fn byte_counting_slow_start_is_added_where_schemes_count_more_than_acks() {
     }
     assert!(rows("slow-start,search").0.iter().all(|row| row.beside == Beside::NOT_RACED), "all count ACKs");
 }
+
+#[test]
+fn a_population_is_a_draw_for_each_path_with_its_weight_and_name() {
+    let file = std::env::temp_dir().join(format!("firstflight-population-{}.csv", std::process::id()));
+    let text = "rate,rtt,weight,name\n10mbit,40ms,3,home\n2mbit,80ms,1,\n";
+    std::fs::write(&file, text).expect("a file");
+    let over = file.to_str().expect("a name");
+    let parse = |text: &str| Sweep::parse_over(Registry::builtin(), text, Some(over));
+    let sweep = parse("schemes = [\"slow-start\"]\n[path]\nsize = [\"50kB\", \"100kB\"]\n").expect("a sweep");
+    assert_eq!((sweep.paths(), sweep.samples()), (4, 2));
+    let facts = |path| sweep.facts(path, &sweep.scenario(path).expect("a path"));
+    assert_eq!((facts(1).path_weight, facts(1).path_name.as_deref()), (3.0, Some("home")));
+    assert_eq!(
+        (facts(1).path_size_bytes, facts(2).path_rate_bps, facts(2).path_name),
+        (Some(100_000), 2e6, None)
+    );
+    assert_eq!(sweep.population.as_ref().map(PathList::to_csv).as_deref(), Some(text));
+    // The weights are part of the sweep, because a score depends on them.
+    let before = sweep.hash();
+    std::fs::write(&file, text.replace("40ms,3", "40ms,4")).expect("a file");
+    assert_ne!(
+        parse("schemes = [\"slow-start\"]\n[path]\nsize = [\"50kB\", \"100kB\"]\n").expect("a sweep").hash(),
+        before
+    );
+    for (text, says) in [
+        ("paths = 3\n", "paths: the population says how many there are"),
+        ("[path]\nrtt = \"10ms\"\n", "rtt: `population` and `path` both have it"),
+        ("population = \"mlab:DE\"\n", "population: the command line has one too"),
+    ] {
+        assert_eq!(parse(text).expect_err(text).message, says);
+    }
+    std::fs::write(&file, "rate,rtt\n10mbit,40\n").expect("a file");
+    assert_eq!(parse("").expect_err("no unit").message.split(": ").nth(2), Some("rtt"));
+    std::fs::remove_file(&file).expect("a file");
+}
+
+#[test]
+fn a_list_by_hand_is_the_same_sweep_as_the_population_that_printed_it() {
+    let of = |over: &str| {
+        Sweep::parse_over(Registry::builtin(), "[path]\nsize = \"100kB\"\n", Some(over)).expect(over)
+    };
+    let drawn = of("mlab:IN,paths=20");
+    let file = std::env::temp_dir().join(format!("firstflight-mlab-{}.csv", std::process::id()));
+    std::fs::write(&file, drawn.population.as_ref().expect("a population").to_csv()).expect("a file");
+    assert_eq!(drawn.hash(), of(file.to_str().expect("a name")).hash());
+    std::fs::remove_file(&file).expect("a file");
+}
+
+#[test]
+fn paths_of_a_list_are_separate_samples_if_nothing_is_drawn() {
+    assert_eq!(sweep("[path]\nrtt = [\"1ms\", \"2ms\"]\nack = [\"every\", \"linux\"]\n").samples(), 4);
+    assert_eq!(sweep(DRAWN).samples(), 40);
+}

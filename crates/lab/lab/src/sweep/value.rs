@@ -183,11 +183,11 @@ pub(crate) fn share_bps(rate: f64, share: f64) -> f64 {
 
 /// The random numbers of one option in one draw.
 #[derive(Clone, Debug)]
-pub(super) struct Draws(u64);
+pub(crate) struct Draws(u64);
 
 impl Draws {
     /// Creates the random numbers of the option `key` in the `draw`-th draw of a sweep with this seed.
-    pub(super) fn new(seed: u64, key: &str, draw: u64) -> Self {
+    pub(crate) fn new(seed: u64, key: &str, draw: u64) -> Self {
         Self(mix(mix(mix(seed) ^ firstflight_scenario::fnv_1a(key.as_bytes())) ^ draw))
     }
 
@@ -198,11 +198,12 @@ impl Draws {
 
     /// Returns a number strictly between zero and one.
     #[expect(clippy::cast_precision_loss, reason = "52 bits fit a double")]
-    fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         ((self.bits() >> 12) as f64 + 0.5) / 4_503_599_627_370_496.0
     }
 
-    fn below(&mut self, bound: u64) -> u64 {
+    /// Returns a whole number below `bound`.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         let wide = u128::from(self.bits()) * u128::from(bound);
         u64::try_from(wide >> 64).unwrap_or(u64::MAX)
     }

@@ -3,14 +3,14 @@
 
 mod tables;
 
-use firstflight_lab::score::{Distribution, Group};
+use firstflight_lab::score::{Distribution, Group, Weighted};
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 use serde::Serialize;
 
 use self::tables::Table;
 use super::{HtmlError, STYLE, environment, inert};
-use crate::score::{LIMITS, MEASURES, beyond, verdict};
+use crate::score::{LIMITS, MEASURES, beyond, verdict, weight};
 
 const TEMPLATE: &str = include_str!("score.html");
 const SCRIPT: &str = concat!(include_str!("page.js"), include_str!("score.js"));
@@ -63,8 +63,9 @@ pub fn render(scored: &Scored) -> Result<String, HtmlError> {
         winners => Value::from(Serde(tables::winners(classes, beyond))),
         axes => Value::from(Serde(axes(classes, beyond))),
         has_intervals => all.is_independent(),
-        races => crate::human::count(all.races as u64),
-        nobody => crate::human::count(all.nobody as u64),
+        is_weighted => all.is_weighted,
+        races => weight(all.weight),
+        nobody => weight(all.nobody),
         measures => Value::from(Serde(MEASURES)),
         limits => Value::from(Serde(LIMITS)),
         style => Value::from_safe_string(STYLE.to_owned()),
@@ -146,17 +147,18 @@ impl Curves {
 }
 
 impl Steps {
-    /// Builds the steps of the empirical distribution of sorted values. `of` is the number of all values, including infinite ones. A long
+    /// Builds the steps of the empirical distribution of sorted values. `of` is the weight of all values, including infinite ones. A long
     /// curve keeps only evenly spaced steps and the last one.
-    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    fn new(values: &[f64], of: usize) -> Self {
+    fn new(values: &[Weighted], of: f64) -> Self {
         let every = values.len().div_ceil(MAX_STEPS).max(1);
         let mut steps = Self { x: Vec::new(), y: Vec::new() };
-        for (at, value) in values.iter().enumerate() {
+        let mut sum = 0.0;
+        for (at, Weighted { value, weight }) in values.iter().enumerate() {
+            sum += weight;
             let is_last = at + 1 == values.len();
             if (at + 1) % every == 0 || is_last {
                 steps.x.push(to_digits(*value, 1e4));
-                steps.y.push(to_digits((at + 1) as f64 / of.max(1) as f64, 1e6));
+                steps.y.push(to_digits(sum / of, 1e6));
             }
         }
         steps

@@ -3,7 +3,7 @@
 use firstflight_lab::score::Group;
 use firstflight_measure::Quantile;
 
-use crate::human::significant;
+use crate::human::{count, significant};
 
 /// Lists the three schemes with the smallest median cost. The text also says how many schemes do not differ significantly from the first,
 /// and which are faster than the first in significantly more races. `beyond` is the text of an infinite median.
@@ -25,12 +25,12 @@ pub(crate) fn least(group: &Group, beyond: &str) -> String {
     format!("{} ({same} not distinguished{faster})", names.join(", "))
 }
 
-/// Lists up to three schemes whose cost is most often within a hundredth of the best. Each has its share of `decided`, the number of races
-/// that at least one scheme finished.
-pub(crate) fn nearest(group: &Group, decided: usize) -> String {
+/// Lists up to three schemes whose cost is most often within a hundredth of the best. Each has its share of `decided`, the weight of the
+/// races that at least one scheme finished.
+pub(crate) fn nearest(group: &Group, decided: f64) -> String {
     let mut near = group.by_cost();
-    near.retain(|one| one.near_best > 0);
-    near.sort_by_key(|one| std::cmp::Reverse(one.near_best));
+    near.retain(|one| one.near_best > 0.0);
+    near.sort_by(|a, b| b.near_best.total_cmp(&a.near_best));
     let names: Vec<_> =
         near.iter().take(3).map(|one| format!("{} {}", one.scheme, share(one.near_best, decided))).collect();
     if names.is_empty() { "-".to_owned() } else { names.join(", ") }
@@ -44,7 +44,16 @@ pub(crate) fn quantile(quantile: Quantile, factor: f64, beyond: &str) -> String 
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-pub(crate) fn share(part: usize, whole: usize) -> String {
-    if whole == 0 { "-".to_owned() } else { format!("{} %", significant(part as f64 * 100.0 / whole as f64)) }
+pub(crate) fn share(part: f64, whole: f64) -> String {
+    if whole > 0.0 { format!("{} %", significant(part * 100.0 / whole)) } else { "-".to_owned() }
+}
+
+/// Formats a weight: as a count if it is a whole number, as it is without weights.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "weights are far below 2^53 and not negative"
+)]
+pub(crate) fn weight(weight: f64) -> String {
+    if weight.fract().abs() > 0.0 { significant(weight) } else { count(weight as u64) }
 }

@@ -56,7 +56,7 @@ pub(crate) fn verdict(all: &Group, beyond: &str) -> String {
     };
     let laws: Vec<_> = order.iter().copied().map(law).collect();
     let laws = laws_differ(law(first).0, &laws, |law| format!("avoidance = \"{law}\" in the sweep"));
-    let nearest = nearest(all, all.races - all.nobody);
+    let nearest = nearest(all, all.decided());
     let nearest = format!("most often within 1 % of the best of a race: {nearest}.");
     let notes = helped.chain(undecided(all, first, &order)).chain(credit).chain(laws).chain([nearest]);
     noted(&format!("{lead}: {}.{worst}", says(first)), notes)

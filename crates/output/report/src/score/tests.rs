@@ -26,6 +26,7 @@ fn swept_along(path: u64, scheme: &str, more: &[(&str, &str)], cost: Option<f64>
         harm: HarmFields { harm_per_byte: Some(Some(1.5)), ..HarmFields::UNDEFINED },
         loss: Some(0.02),
         ideal_fct_s: Some(Some(1.0)),
+        fct_s: Some(cost.map(|cost| cost / 10.0)),
         cost: Some(cost),
         seed: 4,
         ..Row::default()
@@ -167,12 +168,21 @@ fn the_table_lists_the_smallest_median_first_and_counts_unfinished_runs() {
         .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
         .collect();
     assert_eq!(
-        lines[2][..7],
-        ["paced", "reno", "2", "50.0 %", "1.50 / >20 / >20", "0 %", "2.00 / 2.00 / 2.00"],
+        lines[2][..8],
+        [
+            "paced",
+            "reno",
+            "2",
+            "50.0 %",
+            "1.50 / >20 / >20",
+            "150 / never / never",
+            "0 %",
+            "2.00 / 2.00 / 2.00"
+        ],
         "{text}"
     );
     assert_eq!(
-        lines[2][7..],
+        lines[2][8..],
         [
             "0.600 / 0.600 / 0.600",
             "0 / 0 / 0",
@@ -212,7 +222,7 @@ fn each_class_has_a_table_with_every_column() {
         .position(|line| line == "Of cross traffic: cbr 30-60 %, 1 race: median / 90th / 99th percentile");
     let lines: Vec<&str> = text.lines().skip(at.expect(&text)).collect();
     assert_eq!(lines[2].split_whitespace().next(), Some("scheme"));
-    assert_eq!(lines[2].split("  ").filter(|cell| !cell.trim().is_empty()).count(), 17);
+    assert_eq!(lines[2].split("  ").filter(|cell| !cell.trim().is_empty()).count(), 18);
     assert!(lines[4].starts_with("slow-start") && lines[4].contains("3.00 / 3.00 / 3.00"), "{text}");
     assert!(lines[5].starts_with("paced") && lines[5].contains(">20 / >20 / >20"), "{text}");
 }

@@ -1,12 +1,18 @@
 //! The definitions and the limits of a score in words, for the documentation and the page.
 
 /// The measures and their definitions, word for word as in docs/guide/score.md.
-pub const MEASURES: [(&str, &str); 20] = [
+pub const MEASURES: [(&str, &str); 22] = [
     ("row", "One scheme's run over one path with one seed. A race is all schemes' rows of a path and seed."),
     (
         "cost",
         "Flow completion time over the clairvoyant ideal, as in `race`. The ideal takes the rate that a constant rate leaves, and a fair \
          share with bulk TCP, and has no random loss.",
+    ),
+    ("completion", "Flow completion time, from the SYN to the delivery of the last byte, in milliseconds."),
+    (
+        "weight",
+        "The number of a population's paths that a path represents, scaled so that the mean over the paths is 1. Shares, means and \
+         percentiles count each row with the weight of its path. Without a population every weight is 1.",
     ),
     (
         "law",
@@ -119,6 +125,6 @@ pub const LIMITS: [&str; 4] = [
      be the law's. Random loss hits the law more than the start-up.",
     "`quick-start` is asked of routers that all answer, if only to refuse; `careful-resume` and `leap-saved` know what one slow start of \
      the same size over the same path had acknowledged in its last round trip, which of a short transfer is little.",
-    "The paths are a space that was sampled evenly, not anybody's traffic.",
+    "Without a population the paths are a space that was sampled evenly, not anybody's traffic. With weights, they are the population that the weights describe.",
     "The axes of the classes overlap; a class is not a cause.",
 ];

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::human::{count, significant};
 use crate::prose::joined;
-use crate::score::{least, nearest, share};
+use crate::score::{least, nearest, share, weight};
 
 /// A table with columns, and heads that may span several of them.
 #[derive(Serialize)]
@@ -44,15 +44,15 @@ struct Cell {
 
 /// Returns the table of the transfers' cost.
 pub(super) fn cost(group: &Group, beyond: &str) -> Table {
-    let decided = group.races - group.nobody;
+    let decided = group.decided();
     let rows = group.by_cost().into_iter().enumerate().map(|(place, one)| {
-        let mut row = vec![Cell::scheme(one), Cell::count(one.rows), Cell::share(one.unfinished, one.rows)];
+        let mut row = vec![Cell::scheme(one), Cell::count(one.rows), Cell::share(one.unfinished, one.weight)];
         row.extend(quantiles(&one.cost, 1.0, beyond));
         row[3].is_best = is_best(group, one);
-        row.push(Cell::share(one.under_ideal, one.rows));
+        row.push(Cell::share(one.under_ideal, one.weight));
         row.extend([one.best_alone, one.best_tied, one.near_best].map(|wins| Cell::share(wins, decided)));
         row.extend(quantiles(&one.regret, 1.0, "never"));
-        let Pairing { faster, slower, alike } = one.against_first;
+        let Pairing { faster, slower, alike, .. } = one.against_first;
         row.extend([faster, slower].map(|races| match place {
             0 => Cell { text: "–".to_owned(), ..Cell::default() },
             _ => Cell::share(races, faster + slower + alike),
@@ -125,13 +125,13 @@ pub(super) fn price(group: &Group) -> Table {
 /// Returns the table of the best schemes in each class.
 pub(super) fn winners(classes: &[Group], beyond: &str) -> Table {
     let rows = classes.iter().map(|group| {
-        let decided = group.races - group.nobody;
+        let decided = group.decided();
         vec![
             Cell::words(&format!("{}: {}", group.axis, group.class)),
             Cell::count(group.paths),
             Cell::words(&least(group, beyond)),
             Cell::words(&nearest(group, decided)),
-            Cell::share(group.nobody, group.races),
+            Cell::share(group.nobody, group.weight),
         ]
     });
     Table {
@@ -233,13 +233,12 @@ impl Cell {
     }
 
     /// Returns a share in percent, with the count in small print.
-    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    fn share(part: usize, whole: usize) -> Self {
+    fn share(part: f64, whole: f64) -> Self {
         let text = share(part, whole);
         Self {
             text: text.trim_end_matches(" %").replace('-', "–"),
-            detail: if part == 0 { String::new() } else { count(part as u64) },
-            key: if whole == 0 { String::new() } else { (part as f64 / whole as f64).to_string() },
+            detail: if part > 0.0 { weight(part) } else { String::new() },
+            key: if whole > 0.0 { (part / whole).to_string() } else { String::new() },
             ..Self::default()
         }
     }

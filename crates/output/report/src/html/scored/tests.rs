@@ -116,10 +116,11 @@ fn the_page_of_a_score_asks_for_nothing_and_holds_its_definitions() {
 
 #[test]
 fn steps_end_at_the_share_that_finished() {
-    let steps = Steps::new(&[1.0, 1.5, 4.0], 4);
+    let one = |value| Weighted { value, weight: 1.0 };
+    let steps = Steps::new(&[1.0, 1.5, 4.0].map(one), 4.0);
     assert_eq!((steps.x, steps.y), (vec![1.0, 1.5, 4.0], vec![0.25, 0.5, 0.75]));
-    let many: Vec<f64> = (0..100_001).map(f64::from).collect();
-    let steps = Steps::new(&many, 200_002);
+    let many: Vec<Weighted> = (0..100_001).map(f64::from).map(one).collect();
+    let steps = Steps::new(&many, 200_002.0);
     assert!(steps.x.len() <= MAX_STEPS + 1 && steps.x.is_sorted() && steps.y.is_sorted());
     assert_eq!((steps.x.last(), steps.y.last()), (Some(&100_000.0), Some(&0.5)));
     // At each step, the curve has the share of values at or below it.

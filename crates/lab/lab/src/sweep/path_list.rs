@@ -1,0 +1,204 @@
+//! A population of paths: a list with a weight for each path, as CSV text.
+
+use std::fmt::Write as _;
+
+use firstflight::registry::Registry;
+use firstflight_scenario::keys::{Key, keys};
+use firstflight_scenario::suggest::{OPTIONS, meant};
+use firstflight_scenario::{ByName, quantity};
+
+use super::MAX_PATHS;
+
+/// A list of paths, each with values of the same keys.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathList {
+    /// The keys of a path, in the order of the columns.
+    pub(super) keys: Vec<&'static str>,
+    pub(super) paths: Vec<ListedPath>,
+}
+
+/// A path of a list.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ListedPath {
+    pub(super) name: Option<String>,
+    /// The number of paths of the population that this path represents, in any unit.
+    pub(super) weight: f64,
+    /// The text of each key; `None` if the path has the key's default.
+    pub(super) texts: Vec<Option<String>>,
+}
+
+/// The column of the weights.
+const WEIGHT: &str = "weight";
+/// The column of the names.
+const NAME: &str = "name";
+
+impl PathList {
+    /// Reads CSV. The first line has the columns: keys of a path, and perhaps `weight` and `name`. An empty cell is the key's default.
+    ///
+    /// # Errors
+    /// Returns the line of the first fault, and the fault.
+    pub(super) fn parse(registry: Registry, text: &str) -> Result<Self, (u64, String)> {
+        let mut reader =
+            csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
+        let fault = |error: csv::Error| {
+            let line = error.position().map_or(1, csv::Position::line);
+            match error.kind() {
+                csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+                    (line, format!("{len} cells are not the {expected_len} columns of the first line"))
+                }
+                _ => (line, error.to_string()),
+            }
+        };
+        let head = reader.headers().map_err(fault)?.clone();
+        let mut columns = Vec::new();
+        for name in &head {
+            let column = column(name).map_err(|message| (1, message))?;
+            if columns.contains(&column) {
+                return Err((1, format!("the column `{name}` is there twice")));
+            }
+            columns.push(column);
+        }
+        let keys: Vec<&'static str> = columns.iter().filter_map(|column| column.key()).collect();
+        if keys.is_empty() {
+            return Err((1, "the first line names no key of a path, such as `rate,rtt,weight`".to_owned()));
+        }
+        let mut list = Self { keys, paths: Vec::new() };
+        for record in reader.records() {
+            let record = record.map_err(fault)?;
+            let line = record.position().map_or(1, csv::Position::line);
+            let path = listed(registry, &columns, &record).map_err(|message| (line, message))?;
+            list.paths.push(path);
+            if list.paths.len() as u64 > MAX_PATHS {
+                return Err((line, format!("at most {MAX_PATHS} paths are allowed")));
+            }
+        }
+        if list.paths.is_empty() {
+            return Err((2, "there is no path below the columns".to_owned()));
+        }
+        Ok(list)
+    }
+
+    /// Returns the list as CSV that [`PathList::parse`] reads back.
+    pub fn to_csv(&self) -> String {
+        let is_weighted = self.is_weighted();
+        let is_named = self.paths.iter().any(|path| path.name.is_some());
+        let mut columns = self.keys.clone();
+        columns.extend(is_weighted.then_some(WEIGHT));
+        columns.extend(is_named.then_some(NAME));
+        let mut out = columns.join(",") + "\n";
+        for path in &self.paths {
+            let mut cells: Vec<String> =
+                path.texts.iter().map(|text| quoted(text.as_deref().unwrap_or_default())).collect();
+            cells.extend(is_weighted.then(|| path.weight.to_string()));
+            cells.extend(is_named.then(|| quoted(path.name.as_deref().unwrap_or_default())));
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "{}", cells.join(","));
+        }
+        out
+    }
+
+    /// Checks whether the weights differ.
+    pub(super) fn is_weighted(&self) -> bool {
+        self.paths.iter().any(|path| path.weight.total_cmp(&self.paths[0].weight).is_ne())
+    }
+}
+
+/// Returns a cell of CSV, in quotation marks if it needs them (RFC 4180).
+fn quoted(text: &str) -> String {
+    let is_plain = !text.contains([',', '"', '\n', '\r', '#']) && text.trim() == text;
+    if is_plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
+}
+
+/// A column of a list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Key(&'static str),
+    Weight,
+    Name,
+}
+
+impl Column {
+    fn key(self) -> Option<&'static str> {
+        if let Self::Key(key) = self { Some(key) } else { None }
+    }
+}
+
+/// Returns the column of a name in the first line.
+fn column(name: &str) -> Result<Column, String> {
+    let swept = || keys().filter(|key: &&Key| key.sweeps).map(|key| key.name);
+    match name {
+        WEIGHT => Ok(Column::Weight),
+        NAME => Ok(Column::Name),
+        _ => swept().find(|key| *key == name).map(Column::Key).ok_or_else(|| {
+            let all = "columns are keys of docs/reference/keys.md that sweeps take, `weight` and `name`";
+            let near = meant(name, OPTIONS, swept().chain([WEIGHT, NAME]));
+            let hint = near.unwrap_or_else(|| all.to_owned());
+            format!("there is no column `{}`; {hint}", quantity::in_a_line(name))
+        }),
+    }
+}
+
+/// Reads a line of the list.
+fn listed(registry: Registry, columns: &[Column], record: &csv::StringRecord) -> Result<ListedPath, String> {
+    let mut path = ListedPath { name: None, weight: 1.0, texts: Vec::new() };
+    let mut options = registry.options();
+    for (column, cell) in columns.iter().zip(record) {
+        match column {
+            Column::Weight => {
+                let weight = cell.parse::<f64>().ok().filter(|weight| weight.is_finite() && *weight > 0.0);
+                path.weight = weight.ok_or_else(|| {
+                    let found = quantity::in_a_line(cell);
+                    format!("weight: `{found}` is not allowed; a number above zero is")
+                })?;
+            }
+            Column::Name => path.name = Some(cell.to_owned()).filter(|name| !name.is_empty()),
+            Column::Key(_) if cell.is_empty() => path.texts.push(None),
+            Column::Key(key) => {
+                options.set(key, cell).map_err(|error| error.to_string())?;
+                path.texts.push(Some(cell.to_owned()));
+            }
+        }
+    }
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<PathList, (u64, String)> {
+        PathList::parse(Registry::builtin(), text)
+    }
+
+    #[test]
+    fn a_list_reads_back_as_it_is_written() {
+        let text = "rate,rtt,cross,weight,name\n20mbit,40ms,\"onoff:5mbit,1s,1s\",0.25,\"home, fibre\"\n5mbit,,,3,\n";
+        let list = parse(text).expect("a list");
+        assert_eq!(list.keys, ["rate", "rtt", "cross"]);
+        assert_eq!((list.paths[1].weight, list.paths[1].texts[1].as_deref()), (3.0, None));
+        assert_eq!(list.to_csv(), text);
+        assert_eq!(parse(" rtt , weight\n# a comment\n 40ms , 2\n").expect("spaces").to_csv(), "rtt\n40ms\n");
+    }
+
+    #[test]
+    fn faults_have_their_line() {
+        for (text, line, says) in [
+            ("", 1, "names no key"),
+            ("weight\n1\n", 1, "names no key"),
+            ("rate,rat\n", 1, "there is no column `rat`; is `rate` meant?"),
+            ("rate,seed\n", 1, "there is no column `seed`"),
+            ("rate,rate\n", 1, "twice"),
+            ("rate\n", 2, "there is no path"),
+            ("rate,rtt\n1mbit,40ms\n2mbit\n", 3, "1 cells are not the 2 columns"),
+            ("rate,rtt\n1mbit,40\n", 2, "rtt: `40`"),
+            ("rate,weight\n1mbit,0\n", 2, "weight: `0` is not allowed; a number above zero is"),
+            ("rate,weight\n1mbit,inf\n", 2, "weight: `inf`"),
+        ] {
+            let (at, message) = parse(text).expect_err(text);
+            assert!(
+                message.contains(says) && at == line && !message.contains('\n'),
+                "{text}: {at}: {message}"
+            );
+        }
+    }
+}
