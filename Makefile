@@ -36,6 +36,7 @@ evidence-measure:
 	bench/evidence/ns2.py target/release/firstflight
 	bench/evidence/stacks.py target/release/firstflight
 	bench/evidence/pairs.py target/release/firstflight
+	bench/evidence/territories.py target/release/firstflight
 	FIRSTFLIGHT=target/release/firstflight bash .ci/packetdrill write || test $$? -eq 3
 	mkdir -p out
 	RACES=5000 SEED=20261125 THREADS=2 cargo test --profile quick --locked -p firstflight-fuzz-bodies --test it agreement -- --nocapture \
