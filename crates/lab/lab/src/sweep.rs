@@ -74,9 +74,6 @@ pub struct SweepError {
     pub message: String,
 }
 
-/// The maximum number of paths in a sweep.
-pub(crate) const MAX_PATHS: u64 = 10_000_000;
-
 impl Sweep {
     /// Returns the number of paths: the draws times the lengths of all lists.
     pub fn paths(&self) -> u64 {

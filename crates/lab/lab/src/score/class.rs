@@ -66,7 +66,7 @@ pub(super) fn classes(path: &PathFacts) -> Vec<(&'static str, usize, String)> {
         ("jitter", class(JITTERS, path.path_jitter_s, &exact)),
         ("ACK aggregation", aggregation(path)),
         ("departures", departures(path)),
-        ("way back", class(WAYS_BACK, 1.0 / path.path_reverse_share, &exact)),
+        ("return path", class(WAYS_BACK, 1.0 / path.path_reverse_share, &exact)),
     ];
     axes.into_iter().map(|(axis, (rank, class))| (axis, rank, class)).collect()
 }
@@ -114,7 +114,8 @@ fn receiver(path: &PathFacts) -> (usize, String) {
 
 /// Checks whether a sweep may leave this axis at its default on all paths. If all do, the axis is left out of the sweep's score.
 pub(super) fn may_be_unused(axis: &str) -> bool {
-    ["neighbour's law", "queue kind", "jitter", "ACK aggregation", "departures", "way back"].contains(&axis)
+    ["neighbour's law", "queue kind", "jitter", "ACK aggregation", "departures", "return path"]
+        .contains(&axis)
 }
 
 /// The kinds of queue, in the order of their classes.

@@ -11,8 +11,9 @@ use firstflight_scenario::{ByName, FileError, quantity, scalar, schemes};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::path_list::MAX_PATHS;
 use super::value::{Between, Law, Value};
-use super::{Axis, MAX_PATHS, Sweep, population};
+use super::{Axis, Sweep, population};
 
 /// The keys of a sweep file other than the options of the path.
 const OWN: [&str; 8] = ["paths", "population", "seed", "runs", "part", "give-up", "schemes", "path"];

@@ -7,8 +7,6 @@ use firstflight_scenario::keys::{Key, keys};
 use firstflight_scenario::suggest::{OPTIONS, meant};
 use firstflight_scenario::{ByName, quantity};
 
-use super::MAX_PATHS;
-
 /// A list of paths, each with values of the same keys.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathList {
@@ -26,6 +24,9 @@ pub(super) struct ListedPath {
     /// The text of each key; `None` if the path has the key's default.
     pub(super) texts: Vec<Option<String>>,
 }
+
+/// The maximum number of paths in a sweep.
+pub(crate) const MAX_PATHS: u64 = 10_000_000;
 
 /// The column of the weights.
 const WEIGHT: &str = "weight";
