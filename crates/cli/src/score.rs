@@ -201,13 +201,14 @@ fn print(
         |times| format!("at {times} times its ideal, and counts as worse than all that ended"),
     );
     let of = format!(
-        "{} of {} parts of the sweep {}: {} of {} paths{}, {} of each scheme on a path; a run is given up {given_up}",
+        "{} of {} parts of the sweep {}: {} of {} paths{}{}, {} of each scheme on a path; a run is given up {given_up}",
         manifest.parts - missing as u64,
         manifest.parts,
         manifest.sweep,
         groups.first().map_or(0, |all| all.paths),
         manifest.paths,
         filter.map_or_else(String::new, |filter| format!(" (those with {filter})")),
+        if groups.first().is_some_and(|all| all.is_weighted) { " by their weights" } else { "" },
         if manifest.runs == 1 { "one run".to_owned() } else { format!("{} runs", manifest.runs) },
     );
     // The manifest's texts come from a file, so they are escaped.

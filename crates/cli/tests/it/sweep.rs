@@ -637,3 +637,58 @@ fn rows_and_manifest_carry_the_build_and_mixed_builds_are_reported() {
     assert_eq!(status(&scored), 0);
     assert!(stderr(&scored).contains("the rows are of several programs"), "{}", stderr(&scored));
 }
+
+#[test]
+fn a_list_by_hand_writes_the_same_parts_as_the_population_that_printed_it() {
+    const SHARED: &str = "part = 5\nschemes = [\"slow-start\", \"suss\"]\n[path]\nsize = \"100kB\"\n";
+    let (file, drawn) = place("population", SHARED);
+    let of_mlab = ["--population", "mlab:IN,paths=12,rank-correlation=0.5"];
+    let output = sweep(&file, &drawn, &of_mlab);
+    assert_eq!((status(&output), stderr(&output)), (0, String::new()));
+    let listed = run(&[&["sweep", text(&file)], &of_mlab[..], &["--list"]].concat());
+    assert_eq!((status(&listed), stdout(&listed).lines().count()), (0, 13));
+    let csv = file.with_file_name("by-hand.csv");
+    std::fs::write(&csv, stdout(&listed)).expect("a file");
+    let by_hand = file.with_file_name("by-hand");
+    assert_eq!(status(&sweep(&file, &by_hand, &["--population", text(&csv)])), 0);
+    assert!(whole(&by_hand) == whole(&drawn), "the same bytes");
+    // Each path is a sample, so that the score has intervals and tests.
+    let score = stdout(&run(&["score", text(&by_hand), "--json"]));
+    assert!(score.contains("\"draws\":12,") && score.contains("\"weight\":12,"), "{score}");
+}
+
+#[test]
+fn weights_of_a_population_change_its_score_and_not_its_runs() {
+    let paths = |weight: u32| {
+        format!("rate,rtt,size,weight\n2mbit,20ms,100kB,{weight}\n50mbit,80ms,500kB,1\n20mbit,40ms,1MB,1\n")
+    };
+    let medians = [1, 5].map(|weight| {
+        let (csv, out) = place(&format!("weights-{weight}"), &paths(weight));
+        assert_eq!(status(&run(&["sweep", "--population", text(&csv), "--out", text(&out)])), 0);
+        let score = run(&["score", text(&out), "--csv"]);
+        let lines: Vec<String> = stdout(&score).lines().map(str::to_owned).collect();
+        let at = lines[0].split(',').position(|field| field == "cost_median").expect("a median");
+        lines[1].split(',').nth(at).expect("a cell").parse::<f64>().expect("a number")
+    });
+    assert!(
+        medians[1] < medians[0],
+        "the slow path, which costs little, has five of seven weights: {medians:?}"
+    );
+}
+
+#[test]
+fn a_population_that_cannot_be_read_is_refused_with_its_line_before_any_write() {
+    for (name, content, says) in [
+        ("column", "rate,rat\n1mbit,2\n", ":1: there is no column `rat`; is `rate` meant?"),
+        ("value", "rate,rtt\n1mbit,40ms\n2mbit,40\n", ":3: rtt: `40`"),
+        ("weight", "rate,weight\n1mbit,-1\n", ":2: weight: `-1` is not allowed"),
+        ("empty", "rate\n", ":2: there is no path below the columns"),
+    ] {
+        let (csv, out) = place(&format!("population-{name}"), content);
+        let output = run(&["sweep", "--population", text(&csv), "--out", text(&out)]);
+        assert!(status(&output) == 2 && stderr(&output).contains(says), "{name}: {}", stderr(&output));
+        assert!(!out.exists(), "{name}: nothing is written");
+    }
+    let output = run(&["sweep", "--population", "mlab:XX", "--list"]);
+    assert!(status(&output) == 2 && stderr(&output).contains("no data of the territory `XX`"));
+}
