@@ -1,7 +1,7 @@
 # demo: builds the release and races the schemes over the built-in path.
 # test: every check.
 # bench: how fast. bench-live: timing of emulated paths, sockets and files over them; to be run alone.
-# figures: the figures of the schemes' pages and the README's picture, by the commands that the pages have.
+# figures: the figures of the schemes' pages, by the commands that the pages have, and the pictures of the README and of the paths by name.
 # evidence: the pages of docs/evidence from the data in bench/evidence; a second.
 # evidence-measure: measures anew what commands write into these data, except the grid; as root, to be run alone.
 # evidence-grid: the grid; 23 minutes of a core.
@@ -25,6 +25,7 @@ figures:
 	grep -h '^firstflight race .* --figure ' docs/schemes/*.md | \
 		while read -r command; do target/debug/$$command --csv >/dev/null </dev/null || exit 1; done
 	bench/evidence/picture.py target/debug/firstflight
+	bench/evidence/presets.py --draw
 
 evidence:
 	bench/evidence/render.py
@@ -37,6 +38,7 @@ evidence-measure:
 	bench/evidence/stacks.py target/release/firstflight
 	bench/evidence/pairs.py target/release/firstflight
 	bench/evidence/territories.py target/release/firstflight
+	bench/evidence/presets.py target/release/firstflight
 	FIRSTFLIGHT=target/release/firstflight bash .ci/packetdrill write || test $$? -eq 3
 	mkdir -p out
 	RACES=5000 SEED=20261125 THREADS=2 cargo test --profile quick --locked -p firstflight-fuzz-bodies --test it agreement -- --nocapture \

@@ -15,6 +15,7 @@ use crate::model::ModelCommand;
 use crate::options::Man;
 use crate::packetdrill::Scripts;
 use crate::paper::PaperCommand;
+use crate::paths::Paths;
 use crate::probe::Probe;
 use crate::race::{Race, Run};
 use crate::reflect::Reflect;
@@ -48,6 +49,8 @@ pub(crate) enum Command {
     Score(Score),
     /// List schemes, restart policies and laws, with what each needs.
     Schemes(Schemes),
+    /// List the paths that have a name, for `--path`; with a name, its keys, source and notes.
+    Paths(Paths),
     /// Replay a recorded trace to a scheme, print its decisions, and check that the trace's host keeps the laws of hosts.
     Replay(Replay),
     /// Evaluate the papers' closed-form models; without a name, list them.

@@ -30,6 +30,10 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
                 "All schemes over a path of your own.",
             ),
             (
+                "firstflight race --path quicly-leo --size 2MB",
+                "Over a path by name; other options change it.",
+            ),
+            (
                 "firstflight race --rtt 30ms --schemes slow-start,hystart++,paced:first=4",
                 "Three schemes, one with a parameter.",
             ),
@@ -100,6 +104,14 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
             ("firstflight schemes", "All schemes, restart policies and avoidance laws."),
             ("firstflight schemes paced", "One, with its parameters."),
             ("firstflight schemes restart --json", "All restart policies, for a program."),
+        ],
+    ),
+    (
+        "paths",
+        &[
+            ("firstflight paths", "All paths that have a name, by their source."),
+            ("firstflight paths quicly-leo", "One, with its keys, source and notes."),
+            ("firstflight paths --json", "All of them, for a program."),
         ],
     ),
     (

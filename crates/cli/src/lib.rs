@@ -30,6 +30,7 @@ mod output;
 mod packetdrill;
 mod paper;
 mod partial;
+mod paths;
 mod population;
 mod probe;
 mod progress;
@@ -82,6 +83,7 @@ fn carry_out(registry: Registry, line: &CommandLine) -> Result<(), Failure> {
     };
     match cli.command {
         Command::Schemes(schemes) => output::print(&schemes::list(&schemes, registry, &line.shown)?),
+        Command::Paths(asked) => output::print(&paths::list(&asked, line.program(), &line.shown)?),
         Command::Model(command) => model::answer(&command, &line.shown),
         Command::Race(options) => race::from_options(&options, registry, &line.shown),
         Command::Run(file) => race::from_file(&file, registry, &line.shown),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use firstflight::registry;
+use firstflight_scenario::presets::presets;
 use serde_json::Value;
 
 use crate::common::{names, run, status, stderr, stdout};
@@ -68,6 +69,20 @@ fn the_picture_of_the_readme_has_every_scheme_and_is_what_its_command_draws() {
     assert!(
         stdout(&output) == picture,
         "docs/images/schemes.svg is out of date; `make figures` draws it again"
+    );
+}
+
+#[test]
+fn the_picture_of_the_named_paths_has_every_path_and_is_what_its_data_gives() {
+    let picture = page("docs/images/presets.svg");
+    for preset in presets() {
+        assert!(picture.contains(&format!(">{}</text>", preset.name)), "the picture lacks {}", preset.name);
+    }
+    let Some(output) = python("presets.py", &["--draw", "-"]) else { return };
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    assert!(
+        stdout(&output) == picture,
+        "docs/images/presets.svg is out of date; `bench/evidence/presets.py --draw` draws it again"
     );
 }
 

@@ -23,6 +23,7 @@ mod model;
 mod nothing;
 mod outputs;
 mod paper;
+mod paths;
 mod pieces;
 mod population;
 mod probe;

@@ -66,6 +66,7 @@ fn value_of(key: &str, slow: bool, dice: &mut Dice) -> Option<String> {
     let packets = |dice: &mut Dice, max| format!("{}p", dice.between(1, max));
     let share = |dice: &mut Dice| dice.pick(&["0", "0.1%", "0.5%", "2%", "9.5%"]).to_owned();
     Some(match key {
+        "path" => word(dice, &["none", "quicly-dsl", "wpt-cable", "pantheon-korea-china", "noq-i819"]),
         "rate" if slow => format!("{}bit", dice.logarithmic(4, 5) * 10),
         "rate" => format!("{}bit", dice.logarithmic(3, 7)),
         "rtt" if slow => format!("{}us", dice.logarithmic(1, 3)),

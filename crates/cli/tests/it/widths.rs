@@ -44,7 +44,7 @@ fn whatever_a_command_prints_fits_the_terminal_from_eighty_columns_on() {
         ["race", "--rate=20mbit", "--rtt=40ms", "--topology=dumbbell:hosts=10", "--flows=20", "--size=50p"];
     let each = [&flows[..], &["--schemes=slow-start,vegas", "--each-flow"]].concat();
     for width in [80, 100, 120, 200] {
-        let commands: [&[&str]; 14] = [
+        let commands: [&[&str]; 16] = [
             &RACE,
             &[
                 "race",
@@ -62,6 +62,8 @@ fn whatever_a_command_prints_fits_the_terminal_from_eighty_columns_on() {
             &["score", text(&out)],
             &["score", text(&out), "--full"],
             &["schemes"],
+            &["paths"],
+            &["paths", "picoquic-blackhole"],
             &["model"],
             &["model", "quick-start", "--size=250kB"],
             &["model", "quick-start", "--sweep=size=10kB..1MB", "--points=3"],

@@ -188,6 +188,8 @@ impl Sweep {
                 Sample::Share(share) => shares.push((axis.key, share)),
             }
         }
+        // A preset may set the rate, and may exclude what follows.
+        let mut options = options.expanded().into_owned();
         for (key, share) in shares {
             let rate = options
                 .rate

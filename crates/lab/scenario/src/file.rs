@@ -84,6 +84,9 @@ pub(crate) fn parse(registry: Registry, text: &str) -> Result<ScenarioFile, File
         }
         let outcome = match scalar(value.get_ref()) {
             Some(scalar) => file.options.set(name, &scalar),
+            None if name == "path" && value.get_ref().is_table() => {
+                return Err(FileError::new(text, key.span(), OF_SWEEPS));
+            }
             None if keys::key(name).is_some() => {
                 let message =
                     format!("{name}: found {}; a string or a number is wanted", value.get_ref().type_str());
@@ -129,6 +132,10 @@ const OF_THE_COMMAND: [&str; 20] = [
     "qlog",
     "habitats",
 ];
+
+/// The error for the table of a sweep in a scenario file.
+const OF_SWEEPS: &str =
+    "path: `[path]` is of sweeps; a scenario has its keys without a table, and `path = \"NAME\"` is a preset";
 
 fn unknown_key(found: &str) -> String {
     if OF_THE_COMMAND.contains(&found) {
@@ -299,7 +306,7 @@ mod tests {
     fn a_typo_is_refused_with_its_place_and_the_closest_key() {
         let typo = "rate = \"1mbit\"\n  quue = \"10p\"\n";
         refused(typo, (2, 3), "there is no key `quue`; is `queue` meant?");
-        refused("[path]\nrate = \"1mbit\"\n", (1, 2), "there is no key `path`");
+        refused("[path]\nrate = \"1mbit\"\n", (1, 2), "path: `[path]` is of sweeps; ");
         assert!(fault("scheme = [\"paced\"]").2.ends_with("is `schemes` meant?"));
     }
 

@@ -6,6 +6,7 @@
 
 mod ends;
 mod path;
+mod presets;
 mod read;
 mod row;
 mod runs;
@@ -20,7 +21,7 @@ use crate::suggest::{OPTIONS, meant};
 
 /// Returns all keys, in the order of the help.
 pub fn keys() -> impl Iterator<Item = &'static Key> + Clone {
-    path::KEYS.iter().chain(ends::KEYS).chain(runs::KEYS)
+    presets::KEYS.iter().chain(path::KEYS).chain(ends::KEYS).chain(runs::KEYS)
 }
 
 /// Returns the names of all keys, in the order of the help.

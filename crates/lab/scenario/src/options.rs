@@ -9,6 +9,7 @@ use firstflight_tcp::{AckPolicy, Recovery, Stack};
 use crate::cross::SizeLaw;
 use crate::keywords::{App, Cross, Packet};
 use crate::population::ArrivalProcess;
+use crate::presets::Preset;
 use crate::quantity::{Amount, QueueSize};
 use crate::restart::RestartChoice;
 use crate::scenario::Scenario;
@@ -20,6 +21,8 @@ pub struct Options {
     pub registry: Registry,
     /// The values of the keys whose default no other key decides. The other fields of this scenario have no meaning.
     pub plain: Scenario,
+    /// The preset whose words apply where no other key is set ([`Options::expanded`]).
+    pub preset: Option<&'static Preset>,
     /// The bottleneck's rate, in IP bits per second.
     pub rate: Option<Rate>,
     /// The base round-trip time: propagation only.

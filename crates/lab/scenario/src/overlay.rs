@@ -2,6 +2,7 @@
 
 use crate::keys::{Key, OptionError, key, keys};
 use crate::options::Options;
+use crate::presets::preset;
 
 /// A key of the file that a given option replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,10 +16,13 @@ pub struct Replaced {
 /// The keys that determine which flows a scenario has. No other option replaces them, because other keys of the file depend on them.
 pub const SUBJECTS: [&str; 3] = ["rounds", "flows", "flow"];
 
+/// The key that names a preset.
+const PATH: &str = "path";
+
 impl Options {
     /// Returns these options, overridden with `over`, and the other keys that an override removes. An option removes keys that it excludes
     /// or that exclude it (`size` and `duration`). `rate` and `rate-trace` remove each other. An option that is turned off (`none`) removes
-    /// the keys that need it. `rounds`, `flows` and `flow` are removed only if they are turned off themselves.
+    /// the keys that need it. A preset (`path`) removes the keys that its words set or exclude. `rounds`, `flows` and `flow` are removed only if they are turned off themselves.
     ///
     /// # Errors
     /// A value that cannot be read.
@@ -30,6 +34,16 @@ impl Options {
         for own in keys().filter(|own| self.says(own.name)).filter(kept) {
             if let Some((by, _)) = given.iter().find(|(by, text)| !by.is_off(text) && replaces(by, own)) {
                 replaced.push(Replaced { key: own.name, by: by.name });
+            }
+        }
+        // A preset replaces the keys of the file that its words set or exclude.
+        let path =
+            given.iter().rev().find(|(by, _)| by.name == PATH).and_then(|(_, text)| preset(text.trim()));
+        let words = || path.iter().flat_map(|path| path.words).filter_map(|(name, _)| key(name));
+        for own in keys().filter(|own| self.says(own.name)).filter(kept) {
+            let is_replaced = words().any(|word| word.name == own.name || replaces(word, own));
+            if is_replaced && !replaced.iter().any(|one| one.key == own.name) {
+                replaced.push(Replaced { key: own.name, by: PATH });
             }
         }
         // If a given option turns a key off, the keys that need this key are removed as well.
@@ -57,15 +71,22 @@ impl Options {
 
 /// Checks whether an option replaces a key of the file.
 fn replaces(by: &Key, own: &Key) -> bool {
-    const RATES: [&str; 2] = ["rate", "rate-trace"];
-    let excludes =
-        |one: &Key, other: &Key| one.excludes.iter().any(|exclusion| exclusion.other == other.name);
     let is_about = |key: &Key| SUBJECTS.contains(&key.name);
-    if is_about(own) {
-        return false;
-    }
-    let are_rates = RATES.contains(&by.name) && RATES.contains(&own.name);
-    are_rates || excludes(by, own) || (excludes(own, by) && !is_about(by))
+    !is_about(own) && (are_rates(by, own) || excludes(by, own) || (excludes(own, by) && !is_about(by)))
+}
+
+/// Checks whether two keys cannot both apply: they exclude each other, or are a rate and a rate over time.
+pub(crate) fn conflicts(one: &Key, other: &Key) -> bool {
+    are_rates(one, other) || excludes(one, other) || excludes(other, one)
+}
+
+fn are_rates(one: &Key, other: &Key) -> bool {
+    const RATES: [&str; 2] = ["rate", "rate-trace"];
+    one.name != other.name && RATES.contains(&one.name) && RATES.contains(&other.name)
+}
+
+fn excludes(one: &Key, other: &Key) -> bool {
+    one.excludes.iter().any(|exclusion| exclusion.other == other.name)
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ use crate::host_cpu::HostCpu;
 use crate::keywords::{Cross, QuickStartHops};
 use crate::named_link::NamedLink;
 use crate::population::Population;
+use crate::presets::Origin;
 use crate::probing::ProbeChoice;
 use crate::quantity::{Decimal, QueueSize};
 use crate::restart::RestartChoice;
@@ -202,6 +203,8 @@ pub struct Scenario {
     pub windows: Vec<Window>,
     /// The links that are measured in addition to the bottleneck. They do not change a run, and are not hashed.
     pub measured_links: Vec<NamedLink>,
+    /// The preset whose words the path has, for titles. It does not change a run, and is not hashed.
+    pub origin: Origin,
     /// The seed of the first run; each further run takes the next seed.
     pub seed: u64,
     /// The number of runs.
@@ -271,6 +274,7 @@ impl Default for Scenario {
             cpu_segment: HostCpu::SEGMENT,
             windows: Vec::new(),
             measured_links: Vec::new(),
+            origin: Origin::default(),
             seed: 1,
             runs: 1,
         }

@@ -24,7 +24,6 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "seed",
         kind: Kind::Count(u64::MAX),
-        brief: "First seed [1]",
         help: "First seed",
         default: Some("1"),
         examples: &["7"],

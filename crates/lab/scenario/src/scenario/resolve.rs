@@ -71,7 +71,7 @@ fn initial_window(mss: u16) -> u32 {
 }
 
 impl Scenario {
-    /// Fills in the defaults and checks the whole scenario.
+    /// Fills in the words of the preset, if there is one, and the defaults. Checks the whole scenario.
     ///
     /// If the options have neither a rate (or a rate trace) nor an RTT, the defaults are those of the built-in path. Otherwise the defaults
     /// are: 100 Mbit/s or 80 ms, no cross traffic, infinite ssthresh, the initial window of RFC 6928, an MSS of 1460, delayed ACKs, a queue
@@ -81,6 +81,8 @@ impl Scenario {
     /// # Errors
     /// Options that exclude each other, and values that are impossible on this path.
     pub fn resolve(options: &Options) -> Result<Self, ScenarioError> {
+        let expanded = options.expanded();
+        let options = expanded.as_ref();
         let counted = counted(options);
         together(&counted, options)?;
         let options = counted.as_ref();

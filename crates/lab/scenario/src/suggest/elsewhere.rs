@@ -45,6 +45,10 @@ pub const OPTIONS: Elsewhere = &[
     (&["sack", "rack", "loss-recovery"], "`recovery`"),
     (&["tcp-timestamps", "ts"], "`timestamps`"),
     (&["policing", "shaper", "token-bucket"], "`policer`"),
+    (
+        &["preset", "profile", "network", "network-profile", "throttling"],
+        "`path`, with a name from the list that the command paths prints",
+    ),
     (&["html", "page"], "`report`"),
     (&["svg", "plot", "graph", "png"], "`figure`"),
     (&["pcapng", "capture", "captures", "tcpdump"], "`pcap`"),
@@ -115,6 +119,7 @@ pub const COMMANDS: Elsewhere = &[
     (&["simulate", "sim", "compare", "start", "bench"], "`race`"),
     (&["list", "algorithms", "ls"], "`schemes`"),
     (&["analyze", "analyse", "read", "pcap", "capture"], "`inspect`"),
+    (&["presets", "networks", "profiles", "path"], "`paths`"),
     (&["grid", "batch"], "`sweep`"),
     (&["completion", "complete"], "`completions`"),
     (&["manual", "manpage"], "`man`"),
