@@ -30,7 +30,7 @@ pub(crate) struct Command {
     #[arg(value_name = "SWEEP", required_unless_present = "population")]
     pub(crate) file: Option<PathBuf>,
     /// The paths: a CSV file with a column for each key and `weight`, or `mlab:DE` for paths drawn from M-Lab's tests in a territory.
-    #[arg(long, value_name = "PATHS", conflicts_with = "slurm")]
+    #[arg(long, value_name = "PATHS")]
     pub(crate) population: Option<String>,
     /// The folder for the parts, as Parquet; parts of this sweep that already exist are kept, missing ones are raced.
     #[arg(long, value_name = "DIR", required_unless_present_any = ["show", "list"])]
@@ -51,7 +51,7 @@ pub(crate) struct Command {
     #[arg(long, conflicts_with_all = ["show", "jobs", "slurm"])]
     pub(crate) missing: bool,
     /// Print a script for Slurm's `sbatch` that races the sweep in N tasks, each with `--jobs` processors [1], and race nothing.
-    #[arg(long, value_name = "N", conflicts_with_all = ["show", "shard"], allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", requires = "file", conflicts_with_all = ["show", "shard"], allow_hyphen_values = true)]
     pub(crate) slurm: Option<String>,
 }
 
@@ -59,6 +59,8 @@ pub(crate) struct Command {
 pub(crate) fn sweep(command: &Command, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     let (sweep, name) = read(registry, command, arguments)?;
     if command.list {
+        // The paths are resolved, so that no list has a path that cannot be raced.
+        sweep.hash().map_err(|error| Failure::usage(format!("{name}: {error}")))?;
         let csv = sweep.population.as_ref().map(firstflight_lab::PathList::to_csv);
         let csv = csv.ok_or_else(|| {
             Failure::usage("--list: the sweep has no population; name one with --population")
@@ -72,17 +74,21 @@ pub(crate) fn sweep(command: &Command, registry: Registry, arguments: &[String])
     let jobs = reading::jobs(command.jobs.as_deref(), arguments)?;
     let tasks = command.slurm.as_deref().map(|tasks| slurm::tasks(tasks, &sweep, arguments)).transpose()?;
     let out = command.out.as_deref().unwrap_or(Path::new(""));
-    // If a sweep's file had the name of a part, the sweep would treat it as a damaged part and replace it.
-    let mut own = command.file.as_deref().into_iter().chain(command.population.as_deref().map(Path::new));
-    let overwritten = |own: &Path| files_of_a_sweep(out, own).into_iter().find(|file| is_same(file, own));
-    if let Some(part) = own.find_map(overwritten) {
+    // If a file of the sweep had the name of a part, the sweep would treat it as a damaged part and replace it.
+    let population = sweep.population.as_ref().and_then(firstflight_lab::PathList::file);
+    let sweep_file = command.file.as_deref().map(|file| ("sweep", file));
+    for (what, own) in sweep_file.into_iter().chain(population.map(|file| ("population", file))) {
+        let Some(part) = files_of_a_sweep(out, own).into_iter().find(|file| is_same(file, own)) else {
+            continue;
+        };
         let place = Place::value(arguments, "--out", &out.to_string_lossy());
-        let message = format!("--out: {} would overwrite the sweep {name}", part.display());
+        let message = format!("--out: {} would overwrite the {what} {}", part.display(), own.display());
         return Err(Failure::usage(message).at(place));
     }
     let folder = Folder::open(out, &sweep, arguments).map_err(|error| error.of(&name))?;
     if let (Some(tasks), Some(file)) = (tasks, &command.file) {
-        let script = slurm::script(&sweep, file, out, tasks, jobs.unwrap_or(1))?;
+        let script =
+            slurm::script((&sweep, command.population.as_deref()), file, out, tasks, jobs.unwrap_or(1))?;
         return output::print_bytes(script.as_bytes());
     }
     let jobs = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));

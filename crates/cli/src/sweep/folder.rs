@@ -27,6 +27,8 @@ use crate::targets::{check_folder, read_plain, read_plain_text};
 const MANIFEST: &str = "sweep.json";
 /// The manifest's field with the program's build.
 const OF_BUILD: &str = "build";
+/// The manifest's field with the text that names the population.
+const OF_POPULATION: &str = "population";
 
 /// A folder that belongs to one sweep.
 pub(crate) struct Folder<'a> {
@@ -284,9 +286,10 @@ impl Manifest {
 
 /// Returns the manifest's fields, which identify the sweep.
 fn manifest(sweep: &Sweep, hash: &str) -> Map<String, Value> {
-    let fields: [(&str, Value); 11] = [
+    let fields: [(&str, Value); 12] = [
         ("version", VERSION.into()),
         (OF_BUILD, BUILD.into()),
+        (OF_POPULATION, sweep.population.as_ref().map(|list| list.source.clone()).into()),
         ("schemes", sweep.schemes().into()),
         ("paths", sweep.paths().into()),
         ("draws", sweep.samples().into()),
@@ -301,12 +304,13 @@ fn manifest(sweep: &Sweep, hash: &str) -> Map<String, Value> {
 }
 
 /// Describes the first field in which a manifest differs from this sweep's; `None` if none does. The build that created the folder may
-/// differ, because each row has its own build.
+/// differ, because each row has its own build, and so may the name of the population, because its paths and weights are compared.
 fn difference(found: &Map<String, Value>, wanted: &Map<String, Value>) -> Option<String> {
-    let other = wanted.iter().find(|(key, value)| *key != OF_BUILD && found.get(*key) != Some(value))?;
+    let is_compared = |key: &str| ![OF_BUILD, OF_POPULATION].contains(&key);
+    let other = wanted.iter().find(|(key, value)| is_compared(key) && found.get(*key) != Some(value))?;
     let of = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), ToString::to_string);
     Some(match other.0.as_str() {
-        "sweep" => "its paths are others".to_owned(),
+        "sweep" => "its paths, or their weights or names, are others".to_owned(),
         key => format!("its `{key}` is {} and this one's is {}", of(found.get(key)), of(Some(other.1))),
     })
 }

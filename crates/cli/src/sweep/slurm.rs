@@ -26,10 +26,10 @@ pub(super) fn tasks(text: &str, sweep: &Sweep, arguments: &[String]) -> Result<u
 }
 
 /// Returns the script for `sbatch`. Its paths, including the path of the program, are absolute, because a task starts in the folder from
-/// which the script was submitted. Other requirements of a cluster (a partition, a time limit, an account) belong on the command line of
+/// which the script was submitted. With a population in a file, a task changes to this process's folder, from which its name was read. Other requirements of a cluster (a partition, a time limit, an account) belong on the command line of
 /// `sbatch`, whose options override those of a script.
 pub(super) fn script(
-    sweep: &Sweep,
+    (sweep, population): (&Sweep, Option<&str>),
     file: &Path,
     out: &Path,
     tasks: u64,
@@ -38,6 +38,11 @@ pub(super) fn script(
     let program = std::env::current_exe()
         .map_err(|error| Failure::usage(format!("--slurm: where this program is cannot be said: {error}")))?;
     let (program, sweep_file, folder) = (word(&program)?, word(file)?, word(out)?);
+    let over = population.map_or_else(String::new, |text| format!(" --population {}", quote(text)));
+    let change = match sweep.population.as_ref().and_then(firstflight_lab::PathList::file) {
+        Some(_) => format!("cd {}\n", word(Path::new("."))?),
+        None => String::new(),
+    };
     let name = job_name(file);
     let paths = sweep.paths();
     let parts = sweep.parts();
@@ -56,7 +61,7 @@ pub(super) fn script(
          # Whole parts are kept: handed in again, the script races what is missing.\n\
          set -eu\n\
          : \"${{SLURM_ARRAY_TASK_ID:?is not set; sbatch sets it for each task of the array}}\"\n\
-         exec {program} sweep {sweep_file} --out {folder} --shard \"$SLURM_ARRAY_TASK_ID/{tasks}\" --jobs {jobs}\n",
+         {change}exec {program} sweep {sweep_file}{over} --out {folder} --shard \"$SLURM_ARRAY_TASK_ID/{tasks}\" --jobs {jobs}\n",
         excerpt::name(file),
     );
     Ok(text)

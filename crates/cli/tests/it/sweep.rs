@@ -179,7 +179,7 @@ fn another_sweep_in_the_folder_is_refused_by_what_differs() {
             "\"vegas\"",
             "its `schemes` is \"slow-start,paced\" and this one's is \"slow-start,vegas\"",
         ),
-        ("80ms", "90ms", "its paths are others"),
+        ("80ms", "90ms", "its paths, or their weights or names, are others"),
     ] {
         std::fs::write(&file, SWEEP.replace(from, to)).expect("a file");
         let line = refused(&["sweep", text(&file), "--out", text(&out)]);
@@ -651,9 +651,20 @@ fn a_list_by_hand_writes_the_same_parts_as_the_population_that_printed_it() {
     std::fs::write(&csv, stdout(&listed)).expect("a file");
     let by_hand = file.with_file_name("by-hand");
     assert_eq!(status(&sweep(&file, &by_hand, &["--population", text(&csv)])), 0);
-    assert!(whole(&by_hand) == whole(&drawn), "the same bytes");
+    // Only the manifest says where the paths come from.
+    let parts =
+        |out: &Path| whole(out).into_iter().filter(|(name, _)| name != "sweep.json").collect::<Vec<_>>();
+    assert!(parts(&by_hand) == parts(&drawn), "the same bytes");
     // Each path is a sample, so that the score has intervals and tests.
     let score = stdout(&run(&["score", text(&by_hand), "--json"]));
+    assert_eq!(score, stdout(&run(&["score", text(&drawn), "--json"])));
+    let manifest = std::fs::read_to_string(drawn.join("sweep.json")).expect("a manifest");
+    assert!(manifest.contains("\"population\": \"mlab:IN,paths=12,rank-correlation=0.5\""), "{manifest}");
+    // A part may replace neither the sweep's file nor the population's.
+    let inside = by_hand.join("part-000000.parquet");
+    std::fs::copy(&csv, &inside).expect("a copy");
+    let line = refused(&["sweep", text(&file), "--out", text(&by_hand), "--population", text(&inside)]);
+    assert!(line.contains("would overwrite the population"), "{line}");
     assert!(score.contains("\"draws\":12,") && score.contains("\"weight\":12,"), "{score}");
 }
 

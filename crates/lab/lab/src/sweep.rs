@@ -29,7 +29,7 @@ use std::ops::Range;
 use firstflight::registry::Registry;
 
 use firstflight_measure::VERSION;
-use firstflight_scenario::quantity::show_rate;
+use firstflight_scenario::quantity::{self, show_rate};
 use firstflight_scenario::{ByName, Options, Scenario, SchemeChoice, fnv_1a, show_choices};
 
 use self::bound::steady_ideal;
@@ -125,7 +125,13 @@ impl Sweep {
     /// # Errors
     /// Fails if the path is not valid.
     pub fn scenario(&self, path: u64) -> Result<Scenario, SweepError> {
-        let fault = |message: String| SweepError { path, message };
+        let fault = |message: String| match (&self.population, self.listed(path)) {
+            (Some(list), Some(listed)) if listed.line > 0 => {
+                let name = quantity::in_a_line(&list.source);
+                SweepError { path, message: format!("{name}:{}: {message}", listed.line) }
+            }
+            _ => SweepError { path, message },
+        };
         let options = self.options(path).map_err(fault)?;
         let mut scenario = Scenario::resolve(&options).map_err(|error| fault(error.to_string()))?;
         scenario.seed = self.seed.wrapping_add(path.wrapping_mul(u64::from(self.runs) + 1));
@@ -139,8 +145,8 @@ impl Sweep {
         Ok(scenario)
     }
 
-    /// Returns a hash of the sweep: of the version, the schemes, the runs, the part size, and every path with its weight and name. Files that describe the same
-    /// sweep in different words have equal hashes.
+    /// Returns a hash of the sweep: of the version, the schemes, the runs, the part size, and every path with its weight and name. Files that
+    /// describe the same sweep in different words have equal hashes.
     ///
     /// # Errors
     /// Returns the error of the first path that is not valid.

@@ -17,6 +17,10 @@ pub struct Pairing {
     pub alike: f64,
     /// The sum of the squared weights of the races in which the costs differ.
     pub squares: f64,
+    /// The number of the races in which the costs differ.
+    pub differ: usize,
+    /// The smallest weight of these races; zero if there are none.
+    pub smallest: f64,
 }
 
 impl Pairing {
@@ -34,6 +38,8 @@ impl Pairing {
         }
         if order.is_ne() {
             self.squares += weight * weight;
+            self.smallest = if self.differ == 0 { weight } else { self.smallest.min(weight) };
+            self.differ += 1;
         }
     }
 
@@ -42,16 +48,21 @@ impl Pairing {
     /// costs each scheme is equally likely to be the faster one. The races must be independent.
     ///
     /// Without weights the test is exact. With weights wᵢ the difference of the two weights has the variance Σ wᵢ² under the null
-    /// hypothesis, and the test uses the normal distribution.
+    /// hypothesis. The test then uses the normal distribution, with the smallest weight as the continuity correction, and a probability of
+    /// at least 2¹⁻ⁿ for n races, which is that of n equal signs.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub fn is_significant(&self, comparisons: usize) -> bool {
         const LEVEL: f64 = 0.05;
-        let Self { faster, slower, squares, .. } = *self;
+        let Self { faster, slower, squares, differ, smallest, .. } = *self;
         let probability = match (count(faster), count(slower)) {
             (Some(faster), Some(slower)) if squares.total_cmp(&((faster + slower) as f64)).is_eq() => {
                 2.0 * (0..=faster.min(slower)).map(|count| binomial(faster + slower, count, 0.5)).sum::<f64>()
             }
-            _ => libm::erfc((faster - slower).abs() / libm::sqrt(2.0 * squares)),
+            _ => {
+                let difference = ((faster - slower).abs() - smallest).max(0.0);
+                let of_equal_signs = libm::exp2(1.0 - differ as f64);
+                libm::erfc(difference / libm::sqrt(2.0 * squares)).max(of_equal_signs)
+            }
         };
         faster.total_cmp(&slower).is_ne() && probability * comparisons.max(1) as f64 <= LEVEL
     }

@@ -176,9 +176,11 @@ fn full(group: &Group, one: &Standing) -> Record {
     record
 }
 
-/// Returns a weight as a value: a whole number if it is one, as without weights.
+/// Returns a weight as a value: a whole number if it is one, as without weights; else to nine digits after the point.
 #[expect(clippy::cast_possible_truncation, reason = "weights are far below 2^53")]
 fn weighed(weight: f64) -> Value {
+    const DIGITS: f64 = 1e9;
+    let weight = libm::round(weight * DIGITS) / DIGITS;
     if weight.fract().abs() > 0.0 { weight.into() } else { (weight as i64).into() }
 }
 

@@ -12,8 +12,9 @@ const RESAMPLES: usize = 999;
 /// The ranks of the ends among the resampled quantiles, from zero.
 const ENDS: [usize; 2] = [24, 974];
 
-/// The minimum number of draws with an interval. With fewer, the resampled quantiles are a few values.
-const FEWEST: usize = 10;
+/// The minimum number of values expected on each side of a quantile that has an interval. Nearer to the extremes, a resample cannot show what
+/// lies beyond the values of the sample.
+const FEWEST: f64 = 5.0;
 
 /// A value with the weight and the draw of its row.
 pub(super) struct Sampled {
@@ -46,30 +47,40 @@ impl Resamples {
             }
             times
         };
-        let count = if places.len() < FEWEST { 0 } else { RESAMPLES };
-        let times = (0..count).map(resample).collect();
+        let times = (0..RESAMPLES).map(resample).collect();
         Self { places, times }
     }
 
-    /// Returns the weighted quantile `q` of sorted values, with its interval.
+    /// Returns the weighted quantile `q` of sorted values, with its interval. An end that is the smallest or the greatest value is `None`.
+    /// The interval is approximate; with weights that differ much it is too short.
     pub(super) fn quantile(&self, values: &[Sampled], q: f64) -> Quantile {
         let at = |place: usize| values[place].value.unwrap_or(f64::INFINITY);
         let weights = values.iter().map(|one| one.weight);
         let Some(place) = weighted_place(weights.clone(), q) else { return Quantile::Undefined };
-        let draws: Vec<usize> =
-            values.iter().map(|one| self.places.get(&one.draw).copied().unwrap_or_default()).collect();
-        let resampled = self.times.iter().filter_map(|times| {
-            let times = draws.iter().map(|draw| f64::from(times[*draw]));
-            weighted_place(weights.clone().zip(times).map(|(weight, times)| weight * times), q)
-        });
-        // The values are sorted, so their places are ordered as they are.
-        let mut resampled: Vec<usize> = resampled.collect();
-        resampled.sort_unstable();
-        let is_whole = resampled.len() == RESAMPLES;
-        let [low, high] = ENDS.map(|end| resampled.get(end).filter(|_| is_whole).map(|place| at(*place)));
+        let [low, high] = if effective(weights.clone()) * q.min(1.0 - q) < FEWEST {
+            [None, None]
+        } else {
+            let draws: Vec<usize> =
+                values.iter().map(|one| self.places.get(&one.draw).copied().unwrap_or_default()).collect();
+            let resampled = self.times.iter().filter_map(|times| {
+                let times = draws.iter().map(|draw| f64::from(times[*draw]));
+                weighted_place(weights.clone().zip(times).map(|(weight, times)| weight * times), q)
+            });
+            // The values are sorted, so their places are ordered as they are.
+            let mut resampled: Vec<usize> = resampled.collect();
+            resampled.sort_unstable();
+            let is_inner = |place: &usize| (1..values.len() - 1).contains(place);
+            ENDS.map(|end| resampled.get(end).copied().filter(is_inner).map(at))
+        };
         match values[place].value {
             Some(value) => Quantile::Value { value, low, high },
             None => Quantile::Beyond { low: low.filter(|low| low.is_finite()) },
         }
     }
+}
+
+/// Returns the number of equal weights that a mean would be as certain with: (Σ w)² / Σ w² (Kish 1965, section 11.7).
+fn effective(weights: impl Iterator<Item = f64>) -> f64 {
+    let (sum, squares) = weights.fold((0.0, 0.0), |(sum, squares), one| (sum + one, squares + one * one));
+    if squares > 0.0 { sum * sum / squares } else { 0.0 }
 }

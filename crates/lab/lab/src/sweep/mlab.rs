@@ -11,7 +11,8 @@ use firstflight_scenario::suggest::{OPTIONS, meant};
 use super::path_list::{ListedPath, PathList};
 use super::value::{Draws, rounded};
 
-/// M-Lab's percentiles (github.com/m-lab/iqb, commit dbd7401; no rights reserved), as bench/mlab.py writes them. Percentiles go from the
+/// M-Lab's percentiles, as bench/mlab.py writes them: M-Lab reserves no rights on its data (measurementlab.net/data), which github.com/m-lab/iqb
+/// (commit dbd7401, Apache-2.0) has in aggregated form. Percentiles go from the
 /// worst test to the best: the first round-trip time is the longest.
 const DATA: &str = include_str!("mlab.csv");
 
@@ -56,7 +57,13 @@ impl<'t> Request<'t> {
         let territory = parts.next().unwrap_or_default();
         let mut request =
             Self { territory, month: None, paths: PATHS, rank_correlation: 0.0, has_loss: false };
+        let mut before = Vec::new();
         for part in parts {
+            let key = part.split_once('=').map_or("a month", |(key, _)| key);
+            if before.contains(&key) {
+                return Err(format!("{} is there twice", quantity::in_a_line(key)));
+            }
+            before.push(key);
             match part.split_once('=') {
                 Some(("paths", count)) => {
                     let count = count.parse::<u64>().ok().filter(|count| (1..=MOST).contains(count));
@@ -71,7 +78,7 @@ impl<'t> Request<'t> {
                 Some(("loss", "none")) => request.has_loss = false,
                 Some(("loss", "retransmitted")) => request.has_loss = true,
                 Some(("loss", _)) => return Err("loss: allowed are none and retransmitted".to_owned()),
-                None if part.starts_with("20") && request.month.is_none() => request.month = Some(part),
+                None if part.starts_with("20") => request.month = Some(part),
                 _ => {
                     return Err(format!("`{}` cannot be read; {ALLOWED}", quantity::in_a_line(part)));
                 }
@@ -98,9 +105,9 @@ pub(super) fn draw(text: &str, seed: u64) -> Result<PathList, String> {
         ];
         let loss = rounded(at(&territory.retransmitted, retransmitted) / 1e4);
         texts.extend(request.has_loss.then(|| format!("{loss}%")));
-        ListedPath { name: None, weight: 1.0, texts: texts.into_iter().map(Some).collect() }
+        ListedPath { name: None, weight: 1.0, texts: texts.into_iter().map(Some).collect(), line: 0 }
     });
-    Ok(PathList { keys, paths: paths.collect() })
+    Ok(PathList { source: format!("mlab:{text}"), keys, paths: paths.collect() })
 }
 
 /// Rounds to four digits and to a whole number of at least 1.
@@ -155,8 +162,8 @@ fn find(request: &Request<'_>) -> Result<Territory, String> {
         let count = codes.len();
         let near = meant(&code, OPTIONS, codes).map_or_else(String::new, |near| format!("; {near}"));
         return Err(format!(
-            "there are no data of the territory `{}`{near}; allowed are the codes of ISO 3166 of {count} territories with \
-             1,000 tests a month, such as DE, IN and US",
+            "there are no data of the territory `{}`; allowed are the codes of ISO 3166 of {count} territories with 1,000 \
+             tests a month, such as DE, IN and US{near}",
             quantity::in_a_line(request.territory)
         ));
     }
@@ -250,8 +257,8 @@ mod tests {
 
     #[test]
     fn the_same_request_draws_the_same_paths() {
-        assert_eq!(draw("IN", 7), draw("in,2025-10", 7));
-        assert_ne!(draw("IN", 7), draw("IN", 8));
+        assert_eq!(draw("IN", 7).map(|list| list.paths), draw("in,2025-10", 7).map(|list| list.paths));
+        assert_ne!(draw("IN", 7), draw("IN", 8), "another seed");
         assert_eq!(draw("IN,paths=3", 7).expect("three").paths, draw("IN", 7).expect("all").paths[..3]);
     }
 
@@ -264,6 +271,8 @@ mod tests {
             ("DE,paths=0", "paths: allowed is a whole number from 1 to 100000"),
             ("DE,rank-correlation=2", "rank-correlation: allowed is a number from 0 to 1"),
             ("DE,loss=1%", "loss: allowed are none and retransmitted"),
+            ("DE,paths=3,paths=4", "paths is there twice"),
+            ("DE,2024-10,2025-10", "a month is there twice"),
             ("DE,october", "`october` cannot be read; allowed is a territory's code"),
         ] {
             let error = draw(text, 1).expect_err(text);

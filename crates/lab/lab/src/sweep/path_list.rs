@@ -10,6 +10,8 @@ use firstflight_scenario::{ByName, quantity};
 /// A list of paths, each with values of the same keys.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathList {
+    /// The text that names the list: a file, or `mlab:…`.
+    pub source: String,
     /// The keys of a path, in the order of the columns.
     pub(super) keys: Vec<&'static str>,
     pub(super) paths: Vec<ListedPath>,
@@ -23,10 +25,15 @@ pub(super) struct ListedPath {
     pub(super) weight: f64,
     /// The text of each key; `None` if the path has the key's default.
     pub(super) texts: Vec<Option<String>>,
+    /// The line of the path in its file; zero if it was drawn.
+    pub(super) line: u64,
 }
 
 /// The maximum number of paths in a sweep.
 pub(crate) const MAX_PATHS: u64 = 10_000_000;
+
+/// The weights that a path may have. Within these bounds sums of squares neither overflow nor vanish.
+const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-6..=1e12;
 
 /// The column of the weights.
 const WEIGHT: &str = "weight";
@@ -39,10 +46,9 @@ impl PathList {
     /// # Errors
     /// Returns the line of the first fault, and the fault.
     pub(super) fn parse(registry: Registry, text: &str) -> Result<Self, (u64, String)> {
-        let mut reader =
-            csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
+        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
         let fault = |error: csv::Error| {
-            let line = error.position().map_or(1, csv::Position::line);
+            let line = error.position().map_or(1, |position| line_of(text, position));
             match error.kind() {
                 csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
                     (line, format!("{len} cells are not the {expected_len} columns of the first line"))
@@ -63,11 +69,12 @@ impl PathList {
         if keys.is_empty() {
             return Err((1, "the first line names no key of a path, such as `rate,rtt,weight`".to_owned()));
         }
-        let mut list = Self { keys, paths: Vec::new() };
+        let mut list = Self { source: String::new(), keys, paths: Vec::new() };
         for record in reader.records() {
             let record = record.map_err(fault)?;
-            let line = record.position().map_or(1, csv::Position::line);
+            let line = record.position().map_or(1, |position| line_of(text, position));
             let path = listed(registry, &columns, &record).map_err(|message| (line, message))?;
+            let path = ListedPath { line, ..path };
             list.paths.push(path);
             if list.paths.len() as u64 > MAX_PATHS {
                 return Err((line, format!("at most {MAX_PATHS} paths are allowed")));
@@ -79,9 +86,15 @@ impl PathList {
         Ok(list)
     }
 
+    /// Returns the file of the list; `None` if it was drawn.
+    pub fn file(&self) -> Option<&std::path::Path> {
+        let is_file = self.paths.iter().all(|path| path.line > 0);
+        is_file.then(|| std::path::Path::new(&self.source))
+    }
+
     /// Returns the list as CSV that [`PathList::parse`] reads back.
     pub fn to_csv(&self) -> String {
-        let is_weighted = self.is_weighted();
+        let is_weighted = self.paths.iter().any(|path| path.weight.total_cmp(&1.0).is_ne());
         let is_named = self.paths.iter().any(|path| path.name.is_some());
         let mut columns = self.keys.clone();
         columns.extend(is_weighted.then_some(WEIGHT));
@@ -97,16 +110,18 @@ impl PathList {
         }
         out
     }
+}
 
-    /// Checks whether the weights differ.
-    pub(super) fn is_weighted(&self) -> bool {
-        self.paths.iter().any(|path| path.weight.total_cmp(&self.paths[0].weight).is_ne())
-    }
+/// Returns the line of a record, whose position is that of the empty lines before it.
+fn line_of(text: &str, position: &csv::Position) -> u64 {
+    let at = usize::try_from(position.byte()).unwrap_or(usize::MAX).min(text.len());
+    let empty = text.as_bytes()[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    1 + text.as_bytes()[..at + empty].iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>()
 }
 
 /// Returns a cell of CSV, in quotation marks if it needs them (RFC 4180).
 fn quoted(text: &str) -> String {
-    let is_plain = !text.contains([',', '"', '\n', '\r', '#']) && text.trim() == text;
+    let is_plain = !text.contains([',', '"']) && text.trim() == text;
     if is_plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
 }
 
@@ -141,15 +156,18 @@ fn column(name: &str) -> Result<Column, String> {
 
 /// Reads a line of the list.
 fn listed(registry: Registry, columns: &[Column], record: &csv::StringRecord) -> Result<ListedPath, String> {
-    let mut path = ListedPath { name: None, weight: 1.0, texts: Vec::new() };
+    if record.iter().any(|cell| cell.contains(['\n', '\r'])) {
+        return Err("a cell has a line break; is a quotation mark missing?".to_owned());
+    }
+    let mut path = ListedPath { name: None, weight: 1.0, texts: Vec::new(), line: 0 };
     let mut options = registry.options();
     for (column, cell) in columns.iter().zip(record) {
         match column {
             Column::Weight => {
-                let weight = cell.parse::<f64>().ok().filter(|weight| weight.is_finite() && *weight > 0.0);
+                let weight = cell.parse::<f64>().ok().filter(|weight| WEIGHTS.contains(weight));
                 path.weight = weight.ok_or_else(|| {
                     let found = quantity::in_a_line(cell);
-                    format!("weight: `{found}` is not allowed; a number above zero is")
+                    format!("weight: `{found}` is not allowed; a number from 0.000001 to 1e12 is")
                 })?;
             }
             Column::Name => path.name = Some(cell.to_owned()).filter(|name| !name.is_empty()),
@@ -178,7 +196,8 @@ mod tests {
         assert_eq!(list.keys, ["rate", "rtt", "cross"]);
         assert_eq!((list.paths[1].weight, list.paths[1].texts[1].as_deref()), (3.0, None));
         assert_eq!(list.to_csv(), text);
-        assert_eq!(parse(" rtt , weight\n# a comment\n 40ms , 2\n").expect("spaces").to_csv(), "rtt\n40ms\n");
+        assert_eq!(parse(" rtt , weight\n 40ms , 1\n").expect("spaces").to_csv(), "rtt\n40ms\n");
+        assert_eq!(parse("rtt,weight\n40ms,2\n").expect("a list").to_csv(), "rtt,weight\n40ms,2\n");
     }
 
     #[test]
@@ -192,7 +211,10 @@ mod tests {
             ("rate\n", 2, "there is no path"),
             ("rate,rtt\n1mbit,40ms\n2mbit\n", 3, "1 cells are not the 2 columns"),
             ("rate,rtt\n1mbit,40\n", 2, "rtt: `40`"),
-            ("rate,weight\n1mbit,0\n", 2, "weight: `0` is not allowed; a number above zero is"),
+            ("rate,weight\n1mbit,0\n", 2, "weight: `0` is not allowed; a number from 0.000001 to 1e12 is"),
+            ("rate,rtt\n\n\n1mbit,40ms\n\n2mbit,40\n", 6, "rtt: `40`"),
+            ("rate,weight,name\n1mbit,3,a\n1mbit,1,\"b\n2mbit,2,c\n", 3, "is a quotation mark missing?"),
+            ("name,rate\n#1,1mbit\n#2,1mbi\n", 3, "rate: `1mbi`"),
             ("rate,weight\n1mbit,inf\n", 2, "weight: `inf`"),
         ] {
             let (at, message) = parse(text).expect_err(text);

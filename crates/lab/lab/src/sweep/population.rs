@@ -20,5 +20,7 @@ pub(super) fn named(registry: Registry, text: &str, seed: u64) -> Result<PathLis
     let content = read_text(Path::new(text)).map_err(|error| {
         format!("cannot read {name}: {error}; allowed are a CSV file, and `mlab:DE` with a territory's code")
     })?;
-    PathList::parse(registry, &content).map_err(|(line, message)| format!("{name}:{line}: {message}"))
+    let list =
+        PathList::parse(registry, &content).map_err(|(line, message)| format!("{name}:{line}: {message}"))?;
+    Ok(PathList { source: text.to_owned(), ..list })
 }
