@@ -14,6 +14,7 @@ mod asking;
 pub mod bottleneck;
 pub mod bulk_flows;
 mod by_name;
+mod chance;
 mod choice;
 pub mod condition;
 mod controller;
@@ -22,6 +23,7 @@ pub mod cross_entries;
 mod file;
 mod flow_schemes;
 mod for_scheme;
+mod gemodel;
 mod header;
 mod host_cpu;
 mod hosts;
@@ -50,6 +52,7 @@ mod windows;
 
 pub use asking::{asks_routers, is_quick_start};
 pub use by_name::{ByName, controller_of, parse_choices, parse_file, parse_restarts};
+pub use chance::probability;
 pub use choice::{
     ChoiceError, OFFERS, SAVED_RTT, SAVED_WINDOW, SchemeChoice, all_schemes, is_named, show_choices,
 };
@@ -57,6 +60,7 @@ pub use controller::{ControllerError, controller, sender_config};
 pub use cross::Cross;
 pub use file::{FileError, FlowPlace, ScenarioFile, scalar, schemes};
 pub use flow_schemes::{Cast, CastError, CastFlow};
+pub use gemodel::Gemodel;
 pub use header::{HeaderError, host_limits_growth, trace_header};
 pub use host_cpu::HostCpu;
 pub use kernel_choice::{Alone, AloneError};
@@ -71,7 +75,5 @@ pub use part::Part;
 pub use probing::ProbeChoice;
 pub use reading::read_text;
 pub use restart::RestartChoice;
-pub use scenario::{
-    Goal, Rounds, Scenario, ScenarioError, ScenarioFault, Writes, fnv_1a, lowest, probability, quote,
-};
+pub use scenario::{Goal, Rounds, Scenario, ScenarioError, ScenarioFault, Writes, fnv_1a, lowest, quote};
 pub use windows::Window;

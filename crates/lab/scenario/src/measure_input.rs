@@ -82,6 +82,8 @@ impl Scenario {
             || (self.population.is_some() && self.script.is_empty())
             || !self.loss.is_zero()
             || !self.ack_loss.is_zero()
+            || self.loss_bursts.is_some()
+            || self.ack_loss_bursts.is_some()
             || self.jitter.is_some()
             || self.reverse_jitter.is_some()
             || self.pacing_timer.is_some()

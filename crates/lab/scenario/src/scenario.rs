@@ -13,7 +13,6 @@ mod resolve;
 mod text;
 
 pub use error::{ScenarioError, ScenarioFault};
-pub use links::probability;
 pub use text::quote;
 
 use firstflight::registry::Registry;
@@ -25,6 +24,7 @@ use firstflight_tcp::{
 
 use crate::bottleneck::Aqm;
 use crate::cross_entries::Beside;
+use crate::gemodel::Gemodel;
 use crate::host_cpu::HostCpu;
 use crate::keywords::{Cross, QuickStartHops};
 use crate::named_link::NamedLink;
@@ -192,6 +192,10 @@ pub struct Scenario {
     pub probe: Option<ProbeChoice>,
     /// The segments that limited transmit sends on the first two consecutive duplicate ACKs without SACK.
     pub limited_transmit: LimitedTransmit,
+    /// Bursty loss at the bottleneck, instead of `loss`.
+    pub loss_bursts: Option<Gemodel>,
+    /// Bursty loss on the reverse path, at each hop, instead of `ack_loss`.
+    pub ack_loss_bursts: Option<Gemodel>,
     /// The operations that cost CPU time on the hosts.
     pub host_cpu: HostCpu,
     /// CPU time to examine one packet of a list.
@@ -266,6 +270,8 @@ impl Default for Scenario {
             inflight_limit: InflightLimit::None,
             probe: None,
             limited_transmit: LimitedTransmit::New,
+            loss_bursts: None,
+            ack_loss_bursts: None,
             host_cpu: HostCpu::None,
             cpu_packet: HostCpu::PACKET,
             cpu_segment: HostCpu::SEGMENT,

@@ -33,6 +33,8 @@ pub(crate) enum Purpose {
     Lateness = 12,
     /// The instants at which the rounds of a flow begin.
     Rounds = 16,
+    /// The states of a link's bursty loss, and the packets lost in them.
+    LossBursts = 21,
 }
 
 /// A stream of random numbers.

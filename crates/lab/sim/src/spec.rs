@@ -5,6 +5,7 @@ use firstflight::{Rate, Span};
 use crate::aqm::Discipline;
 use crate::batch::Batch;
 use crate::fault::LinkFault;
+use crate::loss_bursts::LossBursts;
 use crate::policer::PolicerSpec;
 use crate::quantity::{Probability, QueueLimit, RATE_LIMIT};
 use crate::quick_start::Approval;
@@ -30,6 +31,8 @@ pub struct LinkSpec {
     /// Probability that the wire loses a packet. A lost packet has used its place in the queue and its transmission
     /// time.
     pub loss: Probability,
+    /// Bursty loss on the wire, in addition to `loss`.
+    pub bursts: Option<LossBursts>,
     /// The maximum jitter: each packet is delayed by an additional uniform draw from zero to this. The order is kept.
     pub jitter: Span,
     /// How the link holds packets back and releases them together. A batching link has no rate, queue, loss or jitter.
@@ -49,6 +52,7 @@ impl LinkSpec {
             discipline: Discipline::DropTail,
             policer: None,
             loss: Probability::NEVER,
+            bursts: None,
             jitter: Span::ZERO,
             batch: None,
             quick_start: None,

@@ -4,6 +4,7 @@ use firstflight::{Rate, Span};
 
 use crate::aqm::Discipline;
 use crate::batch::Batch;
+use crate::loss_bursts::LossBursts;
 use crate::packet::LinkId;
 use crate::policer::PolicerSpec;
 use crate::quantity::{Probability, QueueLimit};
@@ -29,6 +30,8 @@ pub struct PathSpec {
     pub reverse_delay: Span,
     /// Probability that the bottleneck loses a packet at random.
     pub loss: Probability,
+    /// Bursty loss at the bottleneck, in addition to `loss`.
+    pub bursts: Option<LossBursts>,
     /// Jitter of the bottleneck.
     pub jitter: Span,
     /// The rate of each sender's own access link; `None` puts its packets on the bottleneck at once.
@@ -42,6 +45,8 @@ pub struct PathSpec {
     pub reverse_queue: QueueLimit,
     /// Probability that a hop of the reverse path loses a packet at random.
     pub reverse_loss: Probability,
+    /// Bursty loss at each hop of the reverse path, in addition to `reverse_loss`. Each hop has a separate chain of states.
+    pub reverse_bursts: Option<LossBursts>,
     /// Jitter of the reverse path, at each hop.
     pub reverse_jitter: Span,
     /// How ACKs are held back and released together at the end of the reverse path.
@@ -61,12 +66,14 @@ impl PathSpec {
             forward_delay,
             reverse_delay: rtt - forward_delay,
             loss: Probability::NEVER,
+            bursts: None,
             jitter: Span::ZERO,
             access_rate: None,
             receiver_rate: None,
             reverse_rate: None,
             reverse_queue: QueueLimit::Unlimited,
             reverse_loss: Probability::NEVER,
+            reverse_bursts: None,
             reverse_jitter: Span::ZERO,
             ack_batch: None,
         }
@@ -126,12 +133,14 @@ pub fn in_a_row(path: &PathSpec, hops: u32, ways: &[(u32, u32)]) -> Topology {
         discipline: path.discipline,
         policer: path.policer,
         loss: path.loss,
+        bursts: path.bursts,
         jitter: path.jitter,
         ..LinkSpec::new(Some(path.rate), share(path.forward_delay, hop))
     });
     let back = (0..hops).map(|hop| LinkSpec {
         queue: path.reverse_queue,
         loss: path.reverse_loss,
+        bursts: path.reverse_bursts,
         jitter: path.reverse_jitter,
         ..LinkSpec::new(path.reverse_rate, share(path.reverse_delay, hop))
     });

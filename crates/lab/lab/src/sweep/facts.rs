@@ -4,7 +4,7 @@ use firstflight::Span;
 use firstflight_measure::columns;
 use firstflight_scenario::keywords::{self, Cross};
 use firstflight_scenario::quantity::{Decimal, QueueSize};
-use firstflight_scenario::{Goal, Scenario, lowest};
+use firstflight_scenario::{Gemodel, Goal, Scenario, lowest};
 use firstflight_sim::Batch;
 use serde::{Deserialize, Serialize};
 
@@ -119,7 +119,7 @@ impl PathFacts {
             path_cross: kind,
             path_cross_share: share,
             path_cross_law: cross_law(scenario),
-            path_loss: scenario.loss.to_f64(),
+            path_loss: scenario.loss_bursts.map_or_else(|| scenario.loss.to_f64(), Gemodel::loss),
             path_ack: keywords::ack_name(scenario.ack).to_owned(),
             path_packet_bytes: u64::from(scenario.packet()),
             path_limit_s: scenario.limit.nanos() as f64 / 1e9,

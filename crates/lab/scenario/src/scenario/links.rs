@@ -1,15 +1,14 @@
 //! The links of the path, and the unresponsive traffic on them, in the form that the simulator takes.
 
 use firstflight::{Bytes, Span, Time};
-use firstflight_sim::{
-    Approval, CbrSpec, DepartureSpec, OnOffSpec, PathSpec, Periods, Probability, QueueLimit,
-};
+use firstflight_sim::{Approval, CbrSpec, DepartureSpec, OnOffSpec, PathSpec, Periods, QueueLimit};
 
 use super::Scenario;
-use super::queue::PARTS;
+use crate::chance::probability;
+use crate::gemodel::Gemodel;
 use crate::keywords::{Cross, QuickStartHops};
 use crate::named_link::NamedLink;
-use crate::quantity::{Decimal, QueueSize};
+use crate::quantity::QueueSize;
 use crate::routers::AccessRouters;
 
 impl Scenario {
@@ -22,11 +21,13 @@ impl Scenario {
             forward_delay: self.rtt - reverse_delay,
             reverse_delay,
             loss: probability(self.loss),
+            bursts: self.loss_bursts.map(Gemodel::bursts),
             jitter: self.jitter.unwrap_or(Span::ZERO),
             access_rate: Some(self.access_rate),
             receiver_rate: self.receiver_access_rate,
             reverse_rate: Some(self.reverse_rate),
             reverse_loss: probability(self.ack_loss),
+            reverse_bursts: self.ack_loss_bursts.map(Gemodel::bursts),
             reverse_jitter: self.reverse_jitter.unwrap_or(Span::ZERO),
             reverse_queue: match self.reverse_queue {
                 Some(QueueSize::Packets(packets)) => QueueLimit::Packets(packets),
@@ -95,24 +96,5 @@ impl Scenario {
             }
             Cross::None | Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Users { .. } | Cross::Web(_) => None,
         }
-    }
-}
-
-/// Returns the loss probability with a resolution of one part in 10^15.
-pub fn probability(loss: Decimal) -> Probability {
-    Probability::ratio(loss.times(PARTS).unwrap_or(PARTS), PARTS)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::quantity::fraction;
-
-    #[test]
-    fn a_loss_probability_keeps_its_decimals() {
-        let of = |text| probability(fraction(text).expect("a fraction"));
-        assert_eq!(of("2%"), Probability::ratio(1, 50));
-        assert_eq!(of("0"), Probability::NEVER);
-        assert_eq!(of("0.0001%"), Probability::from_ppm(1));
     }
 }

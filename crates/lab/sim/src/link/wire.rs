@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use firstflight::{Span, Time};
 
+use crate::loss_bursts::BurstChain;
 use crate::packet::LinkId;
 use crate::quantity::Probability;
 use crate::random::{Purpose, Stream};
@@ -17,12 +18,13 @@ pub(super) struct Wire {
     chances: Option<Box<Chances>>,
 }
 
-/// Jitter and random loss. Every flow has its own streams of random numbers.
+/// Jitter and random loss. Every flow has its own streams of random numbers; bursty loss is of the link.
 #[derive(Clone, Debug)]
 struct Chances {
     id: LinkId,
     seed: u64,
     loss: Probability,
+    bursts: Option<BurstChain>,
     jitter: Span,
     loss_of: Streams,
     jitter_of: Streams,
@@ -39,17 +41,20 @@ struct Streams {
 
 impl Wire {
     pub(super) fn new(id: LinkId, spec: &LinkSpec, seed: u64) -> Self {
-        let LinkSpec { delay, loss, jitter, .. } = *spec;
+        let LinkSpec { delay, loss, bursts, jitter, .. } = *spec;
+        let bursts =
+            bursts.filter(|bursts| !bursts.is_never()).map(|bursts| BurstChain::new(bursts, id, seed));
         let (loss_of, jitter_of) = (Streams::default(), Streams::default());
-        let chances = (!loss.is_never() || !jitter.is_zero())
-            .then(|| Box::new(Chances { id, seed, loss, jitter, loss_of, jitter_of }));
+        let is_sure = loss.is_never() && bursts.is_none() && jitter.is_zero();
+        let chances =
+            (!is_sure).then(|| Box::new(Chances { id, seed, loss, bursts, jitter, loss_of, jitter_of }));
         Self { delay, last_arrival: Time::ZERO, chances }
     }
 
     /// Returns whether packets can be lost.
     #[inline]
     pub(super) fn may_lose(&self) -> bool {
-        self.chances.as_ref().is_some_and(|chances| !chances.loss.is_never())
+        self.chances.as_ref().is_some_and(|chances| !chances.loss.is_never() || chances.bursts.is_some())
     }
 
     /// Returns whether the wire has neither loss nor jitter.
@@ -105,6 +110,7 @@ impl Chances {
                 self.loss_of.of(flow, |minor| Stream::new(self.seed, Purpose::Loss, self.id.0, minor));
             self.loss.covers(stream.bits())
         };
+        let lost = self.bursts.as_mut().is_some_and(BurstChain::loses) || lost;
         if self.jitter.is_zero() {
             return (Span::ZERO, lost);
         }
@@ -137,6 +143,34 @@ impl Streams {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::loss_bursts::LossBursts;
+
+    #[test]
+    fn bursty_loss_moves_neither_jitter_nor_random_loss() {
+        let spec = LinkSpec {
+            loss: Probability::ratio(1, 10),
+            jitter: Span::from_micros(100),
+            ..LinkSpec::new(None, Span::from_millis(1))
+        };
+        let bursts = LossBursts {
+            to_bad: Probability::ratio(1, 5),
+            to_good: Probability::ratio(1, 5),
+            in_bad: Probability::ratio(1, 2),
+            in_good: Probability::NEVER,
+        };
+        let carried = |bursts| {
+            let mut wire = Wire::new(LinkId(0), &LinkSpec { bursts, ..spec.clone() }, 7);
+            // The packets are further apart than the jitter, so that no packet delays another.
+            let sent = (0..1_000u64).map(|packet| Time::from_nanos(packet * 1_000_000));
+            sent.map(|at| wire.carry(|| 0, at)).collect::<Vec<_>>()
+        };
+        let (alone, with) = (carried(None), carried(Some(bursts)));
+        let lost = |packets: &[(Time, bool)]| packets.iter().filter(|(_, lost)| *lost).count();
+        assert!(lost(&with) > 2 * lost(&alone));
+        for ((at, lost), (other_at, other_lost)) in alone.into_iter().zip(with) {
+            assert!(at == other_at && (!lost || other_lost));
+        }
+    }
 
     #[test]
     fn flow_streams_are_independent_of_order_and_use_memory_per_flow() {
