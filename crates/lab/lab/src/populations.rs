@@ -338,7 +338,7 @@ fn processes(population: &Population) -> Vec<(Time, Gap, Option<u64>)> {
 /// delay of its direction, rounded down to a nanosecond.
 fn backbone(scenario: &Scenario, hops: u32) -> LinkSpec {
     LinkSpec {
-        rates: scenario.rate_trace.clone(),
+        rates: scenario.rates(),
         queue: scenario.queue_limit(),
         discipline: scenario.discipline(),
         policer: scenario.policer,

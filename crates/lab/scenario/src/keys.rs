@@ -5,6 +5,7 @@
 //! [`Scenario`]. A test over the whole table finds typos in rows.
 
 mod ends;
+mod packets;
 mod path;
 mod read;
 mod row;
@@ -20,7 +21,7 @@ use crate::suggest::{OPTIONS, meant};
 
 /// Returns all keys, in the order of the help.
 pub fn keys() -> impl Iterator<Item = &'static Key> + Clone {
-    path::KEYS.iter().chain(ends::KEYS).chain(runs::KEYS)
+    path::KEYS.iter().chain(packets::KEYS).chain(ends::KEYS).chain(runs::KEYS)
 }
 
 /// Returns the names of all keys, in the order of the help.

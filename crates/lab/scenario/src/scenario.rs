@@ -28,9 +28,11 @@ use crate::gemodel::Gemodel;
 use crate::host_cpu::HostCpu;
 use crate::keywords::{Cross, QuickStartHops};
 use crate::named_link::NamedLink;
+use crate::outage::Outages;
 use crate::population::Population;
 use crate::probing::ProbeChoice;
 use crate::quantity::{Decimal, QueueSize};
+use crate::reorder::Reordering;
 use crate::restart::RestartChoice;
 use crate::routers::{AccessRouters, QuickStartRouter};
 use crate::script::ScriptedFlow;
@@ -196,6 +198,14 @@ pub struct Scenario {
     pub loss_bursts: Option<Gemodel>,
     /// Bursty loss on the reverse path, at each hop, instead of `ack_loss`.
     pub ack_loss_bursts: Option<Gemodel>,
+    /// Reordering at the end of the forward path.
+    pub reorder: Option<Reordering>,
+    /// Share of the packets that arrive twice at the end of the forward path.
+    pub duplicate: Decimal,
+    /// Times in which the bottleneck sends nothing.
+    pub outage: Option<Outages>,
+    /// How data is batched at the end of the forward path.
+    pub aggregation: Option<Batch>,
     /// The operations that cost CPU time on the hosts.
     pub host_cpu: HostCpu,
     /// CPU time to examine one packet of a list.
@@ -272,6 +282,10 @@ impl Default for Scenario {
             limited_transmit: LimitedTransmit::New,
             loss_bursts: None,
             ack_loss_bursts: None,
+            reorder: None,
+            duplicate: Decimal::whole(0),
+            outage: None,
+            aggregation: None,
             host_cpu: HostCpu::None,
             cpu_packet: HostCpu::PACKET,
             cpu_segment: HostCpu::SEGMENT,

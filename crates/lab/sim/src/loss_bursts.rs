@@ -98,8 +98,8 @@ mod tests {
             [[0.05, 0.5, 1.0, 0.0], [0.1, 0.2, 1.0, 0.0], [0.2, 0.4, 0.7, 0.05], [0.08, 0.6, 0.9, 0.1]]
         {
             let (loss, length) = formula(shares);
-            let (lost, mean) = measured(bursts(shares), 1_000_000, 1);
-            let off = [lost / loss - 1.0, mean / length - 1.0];
+            let (share, mean) = measured(bursts(shares), 1_000_000, 1);
+            let off = [share / loss - 1.0, mean / length - 1.0];
             assert!(off.iter().all(|off| off.abs() < 0.01), "{shares:?}: {off:?}");
         }
     }

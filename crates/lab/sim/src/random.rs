@@ -35,6 +35,10 @@ pub(crate) enum Purpose {
     Rounds = 16,
     /// The states of a link's bursty loss, and the packets lost in them.
     LossBursts = 21,
+    /// Packets of a flow that a link displaces.
+    Reorder = 22,
+    /// Packets of a flow that a link delivers twice.
+    Duplicate = 23,
 }
 
 /// A stream of random numbers.

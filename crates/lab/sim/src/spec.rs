@@ -4,6 +4,7 @@ use firstflight::{Rate, Span};
 
 use crate::aqm::Discipline;
 use crate::batch::Batch;
+use crate::disorder::Disorder;
 use crate::fault::LinkFault;
 use crate::loss_bursts::LossBursts;
 use crate::policer::PolicerSpec;
@@ -37,6 +38,8 @@ pub struct LinkSpec {
     pub jitter: Span,
     /// How the link holds packets back and releases them together. A batching link has no rate, queue, loss or jitter.
     pub batch: Option<Batch>,
+    /// How the link puts packets out of order. A link with disorder has no rate, queue, loss, jitter or batches.
+    pub disorder: Option<Disorder>,
     /// Answer of the router before the link to Quick-Start requests, if it takes part.
     pub quick_start: Option<Approval>,
 }
@@ -55,6 +58,7 @@ impl LinkSpec {
             bursts: None,
             jitter: Span::ZERO,
             batch: None,
+            disorder: None,
             quick_start: None,
         }
     }
@@ -76,6 +80,15 @@ impl LinkSpec {
             let Self { batch, quick_start, .. } = *self;
             if *self != (Self { batch, quick_start, ..Self::new(None, self.delay) }) {
                 return Err(LinkFault::BusyBatch);
+            }
+        }
+        if let Some(disorder) = self.disorder {
+            if disorder.is_empty() {
+                return Err(LinkFault::EmptyDisorder);
+            }
+            let Self { disorder, quick_start, .. } = *self;
+            if *self != (Self { disorder, quick_start, ..Self::new(None, self.delay) }) {
+                return Err(LinkFault::BusyDisorder);
             }
         }
         match (self.rate, self.queue) {

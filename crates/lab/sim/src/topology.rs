@@ -4,6 +4,7 @@ use firstflight::{Rate, Span};
 
 use crate::aqm::Discipline;
 use crate::batch::Batch;
+use crate::disorder::Disorder;
 use crate::loss_bursts::LossBursts;
 use crate::packet::LinkId;
 use crate::policer::PolicerSpec;
@@ -51,6 +52,10 @@ pub struct PathSpec {
     pub reverse_jitter: Span,
     /// How ACKs are held back and released together at the end of the reverse path.
     pub ack_batch: Option<Batch>,
+    /// How packets that leave the last router are held back and released together, at the end of their path.
+    pub batch: Option<Batch>,
+    /// Disorder of the packets that leave the last router, at the end of their path.
+    pub disorder: Option<Disorder>,
 }
 
 impl PathSpec {
@@ -76,6 +81,8 @@ impl PathSpec {
             reverse_bursts: None,
             reverse_jitter: Span::ZERO,
             ack_batch: None,
+            batch: None,
+            disorder: None,
         }
     }
 
@@ -120,7 +127,7 @@ pub fn dumbbell(path: &PathSpec, pairs: usize) -> Topology {
 /// Returns `hops` consecutive bottlenecks, each like the path's, and a pair of hosts for each entry of `ways`, from one router to a later
 /// one, counted from zero. Each hop has an equal share of the propagation delay and the first one also the remainder, so that a route
 /// across all hops has the delay of the path. The ACKs of routes that begin at the first router are batched as the path says. Access links
-/// are as in [`dumbbell`]; those of receivers come last.
+/// are as in [`dumbbell`]. After those of receivers come the links that batch packets and put them out of order, on routes to the last router.
 pub fn in_a_row(path: &PathSpec, hops: u32, ways: &[(u32, u32)]) -> Topology {
     let hops = hops.max(1);
     let share = |delay: Span, hop: u32| {
@@ -167,6 +174,16 @@ pub fn in_a_row(path: &PathSpec, hops: u32, ways: &[(u32, u32)]) -> Topology {
         }
         let back = (from..to).rev().map(|hop| LinkId(hops + hop));
         routes.push(Route { forward, reverse: back.chain(batch.filter(|_| from == 0)).collect() });
+    }
+    // These come last, so that no other link gets another number, which names its random streams.
+    let instant = || LinkSpec::new(None, Span::ZERO);
+    let batch = path.batch.map(|batch| LinkSpec { batch: Some(batch), ..instant() });
+    let disorder = path.disorder.map(|disorder| LinkSpec { disorder: Some(disorder), ..instant() });
+    for link in batch.into_iter().chain(disorder) {
+        let id = add(link, &mut links);
+        for (route, _) in routes.iter_mut().zip(ways).filter(|(_, way)| way.1 == hops) {
+            route.forward.push(id);
+        }
     }
     Topology { links, bottlenecks: (0..hops).map(LinkId).collect(), routes }
 }

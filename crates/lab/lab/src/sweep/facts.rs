@@ -105,7 +105,7 @@ impl PathFacts {
         Self {
             path,
             path_rate_bps: rate,
-            path_trace_least_bps: lowest(scenario.rate_trace.as_ref()).map(|lowest| lowest.bps() as f64),
+            path_trace_least_bps: lowest(scenario.rates().as_ref()).map(|lowest| lowest.bps() as f64),
             path_policer_bps: scenario.policer.map(|policer| policer.rate.bps() as f64),
             path_crossings: if scenario.has_cross() {
                 u32::try_from(scenario.topology.crossings().len()).unwrap_or(u32::MAX)

@@ -44,7 +44,8 @@ const fn never(other: &'static str, why: &'static str) -> Exclusion {
 }
 
 /// Excludes `flows`, because ACKs and data of a population share every link.
-const BOTH_WAYS: Exclusion = never("flows", "the flows' ACKs and data share the links between hosts");
+pub(super) const BOTH_WAYS: Exclusion =
+    never("flows", "the flows' ACKs and data share the links between hosts");
 
 /// Returns the population, if its flows are not listed one by one.
 fn drawn(path: &Scenario) -> Option<&Population> {

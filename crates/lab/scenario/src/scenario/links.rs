@@ -1,7 +1,9 @@
 //! The links of the path, and the unresponsive traffic on them, in the form that the simulator takes.
 
 use firstflight::{Bytes, Span, Time};
-use firstflight_sim::{Approval, CbrSpec, DepartureSpec, OnOffSpec, PathSpec, Periods, QueueLimit};
+use firstflight_sim::{
+    Approval, CbrSpec, DepartureSpec, Disorder, OnOffSpec, PathSpec, Periods, QueueLimit, RateTrace,
+};
 
 use super::Scenario;
 use crate::chance::probability;
@@ -9,6 +11,7 @@ use crate::gemodel::Gemodel;
 use crate::keywords::{Cross, QuickStartHops};
 use crate::named_link::NamedLink;
 use crate::quantity::QueueSize;
+use crate::reorder::Reordering;
 use crate::routers::AccessRouters;
 
 impl Scenario {
@@ -34,11 +37,34 @@ impl Scenario {
                 Some(QueueSize::Bytes(bytes)) => QueueLimit::Bytes(bytes),
                 Some(QueueSize::Bdp(_)) | None => QueueLimit::Unlimited,
             },
-            rates: self.rate_trace.clone(),
+            rates: self.rates(),
             discipline: self.discipline(),
             policer: self.policer,
             ack_batch: self.ack_aggregation,
+            batch: self.aggregation,
+            disorder: self.disorder(),
         }
+    }
+
+    /// Returns the bottleneck's rate over time, with its outages; `None` if the rate is constant.
+    pub fn rates(&self) -> Option<RateTrace> {
+        let trace = self.rate_trace.as_ref();
+        match &self.outage {
+            Some(outage) => outage.over(self.rate, trace, self.last_outage()),
+            None => trace.cloned(),
+        }
+    }
+
+    /// Returns the latest end of a run. No outage begins after it.
+    pub(super) fn last_outage(&self) -> Span {
+        self.flow_start() + self.limit
+    }
+
+    /// Returns what the end of the forward path does to the order and the number of packets; `None` if it does nothing.
+    fn disorder(&self) -> Option<Disorder> {
+        let disorder =
+            Disorder { reorder: self.reorder.map(Reordering::spec), duplicate: probability(self.duplicate) };
+        (disorder != Disorder::default()).then_some(disorder)
     }
 
     /// Returns how senders' transmissions deviate from their exact times; `None` if they do not.

@@ -1,9 +1,8 @@
 //! The wire of a link: propagation, random loss, jitter.
 
-use std::collections::BTreeMap;
-
 use firstflight::{Span, Time};
 
+use super::flow_streams::FlowStreams;
 use crate::loss_bursts::BurstChain;
 use crate::packet::LinkId;
 use crate::quantity::Probability;
@@ -26,17 +25,8 @@ struct Chances {
     loss: Probability,
     bursts: Option<BurstChain>,
     jitter: Span,
-    loss_of: Streams,
-    jitter_of: Streams,
-}
-
-/// The random streams of flows, by the flow's number.
-#[derive(Clone, Debug, Default)]
-struct Streams {
-    /// Streams of the flows from number zero on without a gap.
-    first: Vec<Stream>,
-    /// Streams of the flows whose numbers are far beyond the others.
-    far: BTreeMap<usize, Stream>,
+    loss_of: FlowStreams,
+    jitter_of: FlowStreams,
 }
 
 impl Wire {
@@ -44,7 +34,7 @@ impl Wire {
         let LinkSpec { delay, loss, bursts, jitter, .. } = *spec;
         let bursts =
             bursts.filter(|bursts| !bursts.is_never()).map(|bursts| BurstChain::new(bursts, id, seed));
-        let (loss_of, jitter_of) = (Streams::default(), Streams::default());
+        let (loss_of, jitter_of) = (FlowStreams::default(), FlowStreams::default());
         let is_sure = loss.is_never() && bursts.is_none() && jitter.is_zero();
         let chances =
             (!is_sure).then(|| Box::new(Chances { id, seed, loss, bursts, jitter, loss_of, jitter_of }));
@@ -120,26 +110,6 @@ impl Chances {
     }
 }
 
-/// Number of streams to fill a gap from which a flow's number counts as far beyond the others.
-const GAP: usize = 1 << 10;
-
-impl Streams {
-    /// Returns the stream of a flow. Streams are created when they are first needed, because flows may be added
-    /// during a run.
-    fn of(&mut self, flow: usize, make: impl Fn(u32) -> Stream) -> &mut Stream {
-        let new = |flow: usize| make(u32::try_from(flow).unwrap_or(u32::MAX));
-        let Self { first, far } = self;
-        if flow >= first.len() + GAP {
-            return far.entry(flow).or_insert_with(|| new(flow));
-        }
-        while first.len() <= flow {
-            let next = first.len();
-            first.push(far.remove(&next).unwrap_or_else(|| new(next)));
-        }
-        &mut first[flow]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,23 +140,5 @@ mod tests {
         for ((at, lost), (other_at, other_lost)) in alone.into_iter().zip(with) {
             assert!(at == other_at && (!lost || other_lost));
         }
-    }
-
-    #[test]
-    fn flow_streams_are_independent_of_order_and_use_memory_per_flow() {
-        let new = |minor| Stream::new(7, Purpose::Loss, 0, minor);
-        let mut streams = Streams::default();
-        let mut draws = vec![Vec::new(); 4_000];
-        for flow in [3, 3_000, 2_000, 20_000_000, 3, 3_000, 900, 1_900, 2_000, 2_900, 3_000, 20_000_000] {
-            let bits = streams.of(flow, new).bits();
-            draws[flow % 4_000].push((flow, bits));
-        }
-        for (flow, bits) in draws.iter().flatten() {
-            let place = draws[flow % 4_000].iter().position(|draw| draw == &(*flow, *bits));
-            let mut alone = new(u32::try_from(*flow).expect("small"));
-            let expected = (0..=place.expect("drawn")).map(|_| alone.bits()).last();
-            assert_eq!(Some(*bits), expected, "{flow}");
-        }
-        assert!(streams.first.len() + streams.far.len() < 4_000, "not one for each of 20 000 000");
     }
 }
