@@ -198,6 +198,8 @@ pub struct Scenario {
     pub loss_bursts: Option<Gemodel>,
     /// Bursty loss on the reverse path, at each hop, instead of `ack_loss`.
     pub ack_loss_bursts: Option<Gemodel>,
+    /// The delay of an ACK that waits for others; `None` if it is that of `ack`.
+    pub ack_delay: Option<Span>,
     /// Reordering at the end of the forward path.
     pub reorder: Option<Reordering>,
     /// Share of the packets that arrive twice at the end of the forward path.
@@ -282,6 +284,7 @@ impl Default for Scenario {
             limited_transmit: LimitedTransmit::New,
             loss_bursts: None,
             ack_loss_bursts: None,
+            ack_delay: None,
             reorder: None,
             duplicate: Decimal::whole(0),
             outage: None,

@@ -120,7 +120,7 @@ impl PathFacts {
             path_cross_share: share,
             path_cross_law: cross_law(scenario),
             path_loss: scenario.loss_bursts.map_or_else(|| scenario.loss.to_f64(), Gemodel::loss),
-            path_ack: keywords::ack_name(scenario.ack).to_owned(),
+            path_ack: keywords::ack_name(scenario.ack),
             path_packet_bytes: u64::from(scenario.packet()),
             path_limit_s: scenario.limit.nanos() as f64 / 1e9,
             path_iw_packets: u64::from(scenario.iw),
