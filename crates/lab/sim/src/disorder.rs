@@ -4,7 +4,7 @@ use firstflight::Span;
 
 use crate::quantity::Probability;
 
-/// What a link does to the order and the number of packets.
+/// Effects of a link on the order and the number of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Disorder {
     /// The packets that arrive after packets that entered later.

@@ -121,7 +121,7 @@ fn config() -> ProptestConfig {
     ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// What a path does to packets. The times of its outages are those of a transfer's life.
+/// Keys of packets. The times of outages are those of a transfer's life.
 fn packets() -> impl Strategy<Value = Given> {
     let lossy = (1_u32..20, 20_u32..100).prop_map(|(p, r)| format!("gemodel:{p}%,{r}%"));
     let reorder = prop_oneof![

@@ -107,7 +107,7 @@ impl Mixer {
         }
     }
 
-    /// Adds the second copy of the packet that arrived at `now`, with an index of its own in the pool.
+    /// Adds the second copy of the packet that arrived at `now`, which has a separate index in the pool.
     pub(crate) fn enter_copy(&mut self, now: Time, descriptor: Descriptor) {
         let transit = Transit::new(descriptor, now, now, Fate::Arrives);
         self.passing.push_front(Passing { transit, is_twice: false });
