@@ -457,7 +457,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "ack-loss",
         kind: Kind::Share,
         placeholder: "LOSS",
-        help: "Random or bursty loss on each link of the reverse path, as of --loss; with --flows 0 is as --loss",
+        help: "Random or bursty loss as of --loss, on each link of the reverse path; with --flows 0 is as --loss",
         default: Some("0"),
         examples: &["0.2", "gemodel:5%,50%,100%,0%"],
         real: true,

@@ -55,9 +55,9 @@ impl Scenario {
         }
     }
 
-    /// Returns the latest end of a run. No outage begins after it.
+    /// Returns an instant before which every run ends. No outage begins after it.
     pub(super) fn last_outage(&self) -> Span {
-        self.flow_start() + self.limit
+        self.latest_start() + self.limit
     }
 
     /// Returns what the end of the forward path does to the order and the number of packets; `None` if it does nothing.
