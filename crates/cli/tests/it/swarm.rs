@@ -133,13 +133,23 @@ fn value_of(key: &str, slow: bool, dice: &mut Dice) -> Option<String> {
             }
         }
         "reverse-rtt-share" => format!("{}%", dice.between(0, 100)),
-        "loss" | "ack-loss" => share(dice),
+        "loss" | "ack-loss" if dice.once_in(3) => {
+            format!("gemodel:{}%,{}%", dice.between(1, 20), dice.between(20, 100))
+        }
+        "loss" | "ack-loss" | "duplicate" => share(dice),
+        "reorder" if dice.once_in(2) => format!("{}%,{}p", dice.between(1, 30), dice.between(1, 9)),
+        "reorder" => format!("{}%,{}ms", dice.between(1, 30), dice.between(1, 30)),
+        "outage" if dice.once_in(2) => format!("{}ms,every=1s", dice.between(1, 500)),
+        "outage" => {
+            let from = dice.between(0, 2_000);
+            format!("{from}ms..{}ms", from + dice.between(1, 2_000))
+        }
         "jitter" | "cpu-packet" | "cpu-segment" => time(dice, 0, 2),
         "reverse-jitter" | "pacing-timer" | "timer-noise" => time(dice, 1, 3),
         "gso" => format!("{}B", dice.between(1, 65_536)),
         "policer" => format!("{}bit,{}kB", dice.logarithmic(4, 7), dice.between(20, 300)),
         "rate-trace" => format!("0s=5mbit,{}ms={}mbit,2s=1mbit", dice.between(10, 900), dice.between(0, 20)),
-        "ack-aggregation" => {
+        "ack-aggregation" | "aggregation" => {
             if dice.once_in(2) {
                 time(dice, 2, 3)
             } else {
@@ -174,7 +184,9 @@ fn value_of(key: &str, slow: bool, dice: &mut Dice) -> Option<String> {
         "app-limited-growth" => word(dice, &["stack", "rfc7661", "linux", "ns2", "ns2-reno", "ns2-vegas"]),
         "limited-transmit" => word(dice, &["rfc3042", "ns2"]),
         "slow-start-counts" => word(dice, &["stack", "acks", "bytes"]),
-        "ack" => word(dice, &["every", "delayed", "linux", "freebsd", "windows-xp"]),
+        "ack" => {
+            word(dice, &["every", "delayed", "linux", "freebsd", "windows-xp", "every:4", "every:9,5ms"])
+        }
         "iw" => packets(dice, 50),
         "ssthresh" | "rwnd" => packets(dice, 300),
         "inflight-limit" => word(dice, &["none", "freebsd"]),
@@ -424,6 +436,7 @@ fn impossible(row: &Json, case: &Case) -> Option<String> {
             .iter()
             .any(|stem| field == stem || field.starts_with(&format!("{stem}_")))
             && !field.ends_with("packets")
+            && !field.ends_with("_runs")
             && !field.contains("ci95");
         if is_share && value > 1.0 + 1e-9 {
             return Some(format!("{field} is {value}"));

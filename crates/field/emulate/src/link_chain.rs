@@ -25,6 +25,7 @@ struct Inside<T> {
     bytes: u16,
     flow: FlowKey,
     marked: bool,
+    twice: bool,
     payload: T,
 }
 
@@ -49,7 +50,7 @@ impl<T> LinkChain<T> {
     pub fn enter(&mut self, now: Time, packet: Arriving<T>) {
         self.run(now);
         let Arriving { bytes, flow, ecn, quick_start, payload } = packet;
-        let payload = Inside { bytes, flow, marked: false, payload };
+        let payload = Inside { bytes, flow, marked: false, twice: false, payload };
         self.enter_link(0, now, Arriving { bytes, flow, ecn, quick_start, payload });
     }
 
@@ -109,14 +110,14 @@ impl<T> LinkChain<T> {
     fn outcome(&mut self, place: usize, outcome: Outcome<Inside<T>>) {
         match outcome {
             Outcome::Left(left) => {
-                let Departure { payload, at, ecn, marked, quick_start } = left;
-                let Inside { bytes, flow, marked: before, payload } = payload;
-                let marked = marked || before;
+                let Departure { payload, at, ecn, marked, twice, quick_start } = left;
+                let Inside { bytes, flow, marked: marked_before, twice: twice_before, payload } = payload;
+                let (marked, twice) = (marked || marked_before, twice || twice_before);
                 if place + 1 < self.ports.len() {
-                    let payload = Inside { bytes, flow, marked, payload };
+                    let payload = Inside { bytes, flow, marked, twice, payload };
                     self.enter_link(place + 1, at, Arriving { bytes, flow, ecn, quick_start, payload });
                 } else {
-                    let left = Departure { payload, at, ecn, marked, quick_start };
+                    let left = Departure { payload, at, ecn, marked, twice, quick_start };
                     self.outcomes.push_back(Outcome::Left(left));
                 }
             }

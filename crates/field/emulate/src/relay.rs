@@ -273,15 +273,17 @@ impl<D: Device, O: Observer> Relay<D, O> {
                 if let Some(option) = left.quick_start {
                     write_quick_start(packet, option);
                 }
-                let is_taken = self.devices[from.other() as usize].write(packet)?;
-                let now = clock.now();
-                self.lateness.record(now.since(left.at));
-                if is_taken {
-                    counts.delivers(length as u64, now, now.since(entered), left.marked);
-                    self.observer.left(number, from.other(), now, packet, left.marked);
-                } else {
-                    counts.drops(None);
-                    self.observer.dropped(number, now, None);
+                for _ in 0..=usize::from(left.twice) {
+                    let is_taken = self.devices[from.other() as usize].write(packet)?;
+                    let now = clock.now();
+                    self.lateness.record(now.since(left.at));
+                    if is_taken {
+                        counts.delivers(length as u64, now, now.since(entered), left.marked);
+                        self.observer.left(number, from.other(), now, packet, left.marked);
+                    } else {
+                        counts.drops(None);
+                        self.observer.dropped(number, now, None);
+                    }
                 }
                 buffer
             }

@@ -132,7 +132,8 @@ fn network(
     for (index, route) in topology.routes.into_iter().enumerate() {
         let measured = index < clients;
         let (choice, ack) = own.get(index).map_or((&others, None), |(choice, ack)| (choice, *ack));
-        let own = Scenario { ack: ack.unwrap_or(scenario.ack), ..scenario.clone() }.for_scheme(choice);
+        let (ack, ack_delay) = ack.map_or((scenario.ack, scenario.ack_delay), |ack| (ack, None));
+        let own = Scenario { ack, ack_delay, ..scenario.clone() }.for_scheme(choice);
         if !measured && !matches!(scenario.cross, Cross::Tcp(_)) {
             let (config, controller) = (sender_config(&own), controller(&own, choice)?);
             let arrivals =

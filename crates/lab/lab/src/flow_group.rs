@@ -109,7 +109,8 @@ pub(crate) fn arrivals(
     let hosts = scenario.script_hosts();
     let flows = scenario.script.iter().zip(&group.parts).zip(hosts);
     let process = |((flow, part), (from, to)): ((&ScriptedFlow, &usize), _)| {
-        let path = Scenario { ack: flow.ack.unwrap_or(scenario.ack), ..scenario.clone() };
+        let (ack, ack_delay) = flow.ack.map_or((scenario.ack, scenario.ack_delay), |ack| (ack, None));
+        let path = Scenario { ack, ack_delay, ..scenario.clone() };
         let (config, controller) = ends(&path, &group.mix[*part])?;
         Ok(Arrivals {
             ways: Ways::Listed(lot.route(from, to).into_iter().collect()),

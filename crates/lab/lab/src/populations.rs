@@ -8,7 +8,7 @@ use firstflight_measure::PopulationResult;
 use firstflight_measure::ideal::ENDLESS;
 use firstflight_scenario::population::{ArrivalProcess, Population};
 use firstflight_scenario::topology::{Hosts, Topology};
-use firstflight_scenario::{Goal, Scenario, SchemeChoice, asks_routers, probability};
+use firstflight_scenario::{Gemodel, Goal, Scenario, SchemeChoice, asks_routers, probability};
 use firstflight_sim::{
     Arrivals, Content, Discipline, Ends, FlowId, Gap, LinkId, LinkSpec, Network, ParkingLot, QueueLimit,
     Recorder, Sim, Sizes, Ways,
@@ -338,11 +338,12 @@ fn processes(population: &Population) -> Vec<(Time, Gap, Option<u64>)> {
 /// delay of its direction, rounded down to a nanosecond.
 fn backbone(scenario: &Scenario, hops: u32) -> LinkSpec {
     LinkSpec {
-        rates: scenario.rate_trace.clone(),
+        rates: scenario.rates(),
         queue: scenario.queue_limit(),
         discipline: scenario.discipline(),
         policer: scenario.policer,
         loss: probability(scenario.loss),
+        bursts: scenario.loss_bursts.map(Gemodel::bursts),
         jitter: scenario.jitter.unwrap_or_default(),
         ..LinkSpec::new(Some(scenario.rate), scenario.onward_delay() / u64::from(hops.max(1)))
     }
@@ -357,12 +358,18 @@ fn backbone_back(scenario: &Scenario, hops: u32) -> LinkSpec {
         QueueLimit::Unlimited => (onward.queue, onward.discipline),
         own => (own, Discipline::DropTail),
     };
+    let (loss, bursts) = if scenario.ack_loss.is_zero() && scenario.ack_loss_bursts.is_none() {
+        (onward.loss, onward.bursts)
+    } else {
+        (probability(scenario.ack_loss), scenario.ack_loss_bursts.map(Gemodel::bursts))
+    };
     LinkSpec {
         rate: Some(scenario.reverse_rate),
         delay: scenario.back_delay() / u64::from(hops.max(1)),
         queue,
         discipline,
-        loss: if scenario.ack_loss.is_zero() { onward.loss } else { probability(scenario.ack_loss) },
+        loss,
+        bursts,
         ..onward
     }
 }

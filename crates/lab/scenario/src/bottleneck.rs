@@ -253,6 +253,24 @@ fn batch(text: &str) -> Result<Batch, QuantityError> {
     Ok(Batch::Of { packets, hold })
 }
 
+/// Reads the aggregation of data, in the forms of [`ack_aggregation`].
+///
+/// # Errors
+/// Those of [`ack_aggregation`].
+pub(crate) fn aggregation(text: &str) -> Result<Option<Batch>, QuantityError> {
+    const ALLOWED: &str = "aggregation is the time between frames as in `4ms`, a number of packets as in `16`, a number and the longest \
+                           that one is held as in `16,5ms` (20ms if unset), or `none`";
+    ack_aggregation(text).map_err(|error| QuantityError { allowed: ALLOWED.into(), ..error })
+}
+
+/// Returns the aggregation of data in words, for titles.
+pub(crate) fn describe_aggregation(batch: Batch) -> String {
+    match batch {
+        Batch::Every(span) => format!("a frame of packets every {}", quantity::humane_span(span)),
+        Batch::Of { packets, .. } => format!("frames of {packets} packets"),
+    }
+}
+
 /// Writes ACK aggregation as [`ack_aggregation`] reads it.
 pub fn show_ack_aggregation(batch: Batch) -> String {
     match batch {

@@ -66,6 +66,7 @@ pub fn sender_config(scenario: &Scenario) -> Config {
         timestamps: scenario.timestamps,
         receive_buffer: scenario.rwnd.get(),
         ack_policy: scenario.ack,
+        ack_delay: scenario.ack_delay,
         recovery: scenario.recovery,
         min_rto: scenario.min_rto,
         initial_rto: scenario.initial_rto,

@@ -5,6 +5,7 @@
 //! [`Scenario`]. A test over the whole table finds typos in rows.
 
 mod ends;
+mod packets;
 mod path;
 mod presets;
 mod read;
@@ -21,7 +22,8 @@ use crate::suggest::{OPTIONS, meant};
 
 /// Returns all keys, in the order of the help.
 pub fn keys() -> impl Iterator<Item = &'static Key> + Clone {
-    presets::KEYS.iter().chain(path::KEYS).chain(ends::KEYS).chain(runs::KEYS)
+    let of_the_path = presets::KEYS.iter().chain(path::KEYS).chain(packets::KEYS);
+    of_the_path.chain(ends::KEYS).chain(runs::KEYS)
 }
 
 /// Returns the names of all keys, in the order of the help.

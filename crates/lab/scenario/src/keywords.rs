@@ -71,17 +71,44 @@ const ACKS: [(&str, AckPolicy); 5] = [
     ("windows-xp", AckPolicy::WindowsXp),
 ];
 
-/// Reads when the receiver acknowledges.
+const RECEIVER: &str = "receivers are `every`, `delayed`, `linux`, `freebsd` and `windows-xp`, or acknowledge a number of full segments \
+                        or after a time, as in `every:8` or `every:8,10ms`";
+
+/// Reads when the receiver acknowledges: a word, or `every:N`.
 ///
 /// # Errors
-/// A word that is none of the five.
+/// A word that is none of the five, and a number that is zero or above 1000.
 pub fn ack(text: &str) -> Result<AckPolicy, QuantityError> {
-    word(text, &ACKS, RECEIVERS, "receivers are `every`, `delayed`, `linux`, `freebsd` and `windows-xp`")
+    let Some(count) = text.trim().strip_prefix("every:") else {
+        return word(text, &ACKS, RECEIVERS, RECEIVER);
+    };
+    match quantity::count(count).map_err(|error| QuantityError { allowed: RECEIVER.into(), ..error })? {
+        count if count <= 1_000 => Ok(AckPolicy::Packets(u16::try_from(count).unwrap_or(u16::MAX))),
+        _ => Err(refuse(count, Why::TooLarge, RECEIVER)),
+    }
 }
 
-/// Returns the keyword for an ACK policy.
-pub fn ack_name(policy: AckPolicy) -> &'static str {
-    ACKS.iter().find(|(_, value)| *value == policy).map_or("", |(name, _)| name)
+/// Reads when the receiver acknowledges, with the delay of an ACK that waits for others: `every:8,10ms`. Without a time the delay is the
+/// policy's.
+///
+/// # Errors
+/// Those of [`ack`], a time that cannot be read, and a time after a word.
+pub(crate) fn ack_and_delay(text: &str) -> Result<(AckPolicy, Option<Span>), QuantityError> {
+    let Some((policy, delay)) = text.split_once(',') else { return ack(text).map(|policy| (policy, None)) };
+    let policy = ack(policy)?;
+    if !matches!(policy, AckPolicy::Packets(_)) {
+        return Err(refuse(text, Why::Conflict, RECEIVER));
+    }
+    let delay = quantity::span(delay).map_err(|error| QuantityError { allowed: RECEIVER.into(), ..error })?;
+    Ok((policy, Some(delay)))
+}
+
+/// Returns the text for an ACK policy.
+pub fn ack_name(policy: AckPolicy) -> String {
+    match policy {
+        AckPolicy::Packets(count) => format!("every:{count}"),
+        word => ACKS.iter().find(|(_, value)| *value == word).map_or("", |(name, _)| name).to_owned(),
+    }
 }
 
 /// The keywords of [`ack`].
@@ -382,6 +409,24 @@ mod tests {
     }
 
     #[test]
+    fn a_receiver_may_acknowledge_a_number_of_segments() {
+        let delay = Some(Span::from_millis(10));
+        assert_eq!(ack_and_delay("every:8"), Ok((AckPolicy::Packets(8), None)));
+        assert_eq!(ack_and_delay("every:8, 10ms"), Ok((AckPolicy::Packets(8), delay)));
+        assert_eq!(ack_and_delay("linux"), Ok((AckPolicy::Linux, None)));
+        for (text, why) in [
+            ("every:0", Why::Zero),
+            ("every:1001", Why::TooLarge),
+            ("every:8,0ms", Why::Zero),
+            ("linux,10ms", Why::Conflict),
+        ] {
+            let error = ack_and_delay(text).expect_err(text);
+            assert_eq!(error.why, why, "{text}");
+            assert!(error.to_string().contains("`every:8,10ms`"), "{error}");
+        }
+    }
+
+    #[test]
     fn quick_start_hops_are_all_none_or_a_number() {
         assert_eq!(quick_start_hops("all"), Ok(QuickStartHops::All));
         assert_eq!(quick_start_hops("none"), Ok(QuickStartHops::None));
@@ -394,7 +439,7 @@ mod tests {
     #[test]
     fn every_word_reads_back_as_what_it_names() {
         for (name, value) in ACKS {
-            assert_eq!((ack(name), ack_name(value)), (Ok(value), name));
+            assert_eq!((ack(name), ack_name(value)), (Ok(value), name.to_owned()));
         }
         for (name, value) in RECOVERIES {
             assert_eq!((recovery(name), recovery_name(value)), (Ok(value), name));

@@ -82,6 +82,11 @@ impl Scenario {
             || (self.population.is_some() && self.script.is_empty())
             || !self.loss.is_zero()
             || !self.ack_loss.is_zero()
+            || self.loss_bursts.is_some()
+            || self.ack_loss_bursts.is_some()
+            || self.reorder.is_some()
+            || !self.duplicate.is_zero()
+            || matches!(self.aggregation, Some(Batch::Every(_)))
             || self.jitter.is_some()
             || self.reverse_jitter.is_some()
             || self.pacing_timer.is_some()
@@ -91,7 +96,7 @@ impl Scenario {
             || self.rounds.is_some_and(|rounds| rounds.spread.is_some() || rounds.clients > 1)
     }
 
-    /// Returns the available rate in payload bits per second. `None` with a rate trace, with a policer, or with cross traffic
+    /// Returns the available rate in payload bits per second. `None` with a rate trace, with outages, with a policer, or with cross traffic
     /// other than one constant bit rate.
     #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
     fn payload_bps(&self) -> Option<f64> {
@@ -107,7 +112,7 @@ impl Scenario {
             | Cross::Users { .. }
             | Cross::Web(_) => return None,
         };
-        if self.rate_trace.is_some() || self.policer.is_some() {
+        if self.rate_trace.is_some() || self.outage.is_some() || self.policer.is_some() {
             return None;
         }
         let left = self.rate.bps().saturating_sub(unresponsive).min(self.access_rate.bps());
@@ -117,7 +122,7 @@ impl Scenario {
 
     /// Returns the ideal sender of this scenario.
     pub fn ideal_sender(&self) -> IdealSender {
-        let rates = match &self.rate_trace {
+        let rates = match self.rates() {
             Some(trace) => trace.steps().iter().map(|(at, rate)| (at.nanos(), rate.bps())).collect(),
             None => vec![(0, self.rate.bps())],
         };

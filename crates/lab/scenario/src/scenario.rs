@@ -13,7 +13,6 @@ mod resolve;
 mod text;
 
 pub use error::{ScenarioError, ScenarioFault};
-pub use links::probability;
 pub use text::quote;
 
 use firstflight::registry::Registry;
@@ -25,13 +24,16 @@ use firstflight_tcp::{
 
 use crate::bottleneck::Aqm;
 use crate::cross_entries::Beside;
+use crate::gemodel::Gemodel;
 use crate::host_cpu::HostCpu;
 use crate::keywords::{Cross, QuickStartHops};
 use crate::named_link::NamedLink;
+use crate::outage::Outages;
 use crate::population::Population;
 use crate::presets::Origin;
 use crate::probing::ProbeChoice;
 use crate::quantity::{Decimal, QueueSize};
+use crate::reorder::Reordering;
 use crate::restart::RestartChoice;
 use crate::routers::{AccessRouters, QuickStartRouter};
 use crate::script::ScriptedFlow;
@@ -193,6 +195,20 @@ pub struct Scenario {
     pub probe: Option<ProbeChoice>,
     /// The segments that limited transmit sends on the first two consecutive duplicate ACKs without SACK.
     pub limited_transmit: LimitedTransmit,
+    /// Bursty loss at the bottleneck, instead of `loss`.
+    pub loss_bursts: Option<Gemodel>,
+    /// Bursty loss on the reverse path, at each hop, instead of `ack_loss`.
+    pub ack_loss_bursts: Option<Gemodel>,
+    /// The delay of an ACK that waits for others; `None` if it is that of `ack`.
+    pub ack_delay: Option<Span>,
+    /// Reordering at the end of the forward path.
+    pub reorder: Option<Reordering>,
+    /// Share of the packets that arrive twice at the end of the forward path.
+    pub duplicate: Decimal,
+    /// Times in which the bottleneck sends nothing.
+    pub outage: Option<Outages>,
+    /// How data is batched at the end of the forward path.
+    pub aggregation: Option<Batch>,
     /// The operations that cost CPU time on the hosts.
     pub host_cpu: HostCpu,
     /// CPU time to examine one packet of a list.
@@ -269,6 +285,13 @@ impl Default for Scenario {
             inflight_limit: InflightLimit::None,
             probe: None,
             limited_transmit: LimitedTransmit::New,
+            loss_bursts: None,
+            ack_loss_bursts: None,
+            ack_delay: None,
+            reorder: None,
+            duplicate: Decimal::whole(0),
+            outage: None,
+            aggregation: None,
             host_cpu: HostCpu::None,
             cpu_packet: HostCpu::PACKET,
             cpu_segment: HostCpu::SEGMENT,

@@ -172,7 +172,7 @@ impl fmt::Display for ScriptedFlow {
             ("end", self.end.map(show_instant)),
             ("from", self.from.map(show_host)),
             ("to", self.to.map(show_host)),
-            ("ack", self.ack.map(|ack| keywords::ack_name(ack).to_owned())),
+            ("ack", self.ack.map(keywords::ack_name)),
             ("restart", self.restart.as_ref().map(ToString::to_string)),
             ("scheme", self.scheme.clone()),
         ];

@@ -26,6 +26,15 @@ pub enum LinkFault {
     /// The link batches and has a rate, a queue, a policer, loss or jitter as well. These require a separate link.
     #[error("it batches and has a rate, a queue, a policer, loss or jitter as well")]
     BusyBatch,
+    /// Disorder that does nothing, or displaces packets by nothing.
+    #[error("its disorder displaces and duplicates no packet, or displaces by nothing")]
+    EmptyDisorder,
+    /// The link puts packets out of order and has a rate, a queue, a policer, loss, jitter or batches as well. These require a separate
+    /// link.
+    #[error(
+        "it puts packets out of order and has a rate, a queue, a policer, loss, jitter or batches as well"
+    )]
+    BusyDisorder,
 }
 
 /// The error of a discipline.

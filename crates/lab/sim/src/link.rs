@@ -1,15 +1,17 @@
 //! A link of any kind, behind one interface.
 //!
-//! There are three kinds. In a FIFO that drops only at its tail, each packet's future is known on arrival, so one
+//! There are four kinds. In a FIFO that drops only at its tail, each packet's future is known on arrival, so one
 //! event per packet is enough ([`DropTail`]). A queue under a discipline selects packets when they leave, and needs
-//! one additional event ([`Managed`]). A batching link holds packets back and releases them together; it has neither
-//! queue nor rate ([`Batcher`]). The code of the latter two is kept out of line, because the path of a packet over a
+//! one additional event ([`Managed`]). A batching link holds packets back and releases them together ([`Batcher`]), and a
+//! mixing link puts packets out of order ([`Mixer`]); they have neither queue nor rate. The code of the latter three is kept out of line, because the path of a packet over a
 //! drop-tail link has to stay in the instruction cache.
 
 mod arrival_queue;
 mod batcher;
 mod drop_tail;
+mod flow_streams;
 mod managed;
+mod mixer;
 mod queue_meter;
 mod wire;
 
@@ -26,6 +28,7 @@ pub(crate) use arrival_queue::Expectation;
 use batcher::Batcher;
 pub(crate) use drop_tail::{DropTail, DroppedDatagram};
 use managed::{LATE, Managed};
+use mixer::Mixer;
 
 /// A link at work.
 #[derive(Clone, Debug)]
@@ -38,11 +41,12 @@ pub(crate) enum Link {
     Other(Other),
 }
 
-/// A link of one of the two kinds that are rare and slow.
+/// A link of one of the kinds that are rare and slow.
 #[derive(Clone, Debug)]
 pub(crate) enum Other {
     Managed(Box<Managed>),
     Batcher(Box<Batcher>),
+    Mixer(Box<Mixer>),
 }
 
 impl Link {
@@ -51,6 +55,9 @@ impl Link {
     pub(crate) fn new(id: LinkId, spec: &LinkSpec, seed: u64, sole_upstream: bool) -> Self {
         if let Some(batch) = spec.batch {
             return Self::Other(Other::Batcher(Box::new(Batcher::new(id, batch, spec.delay, seed))));
+        }
+        if let Some(disorder) = spec.disorder {
+            return Self::Other(Other::Mixer(Box::new(Mixer::new(id, disorder, spec.delay, seed))));
         }
         match Aqm::new(spec.discipline, spec.queue, (id, seed)) {
             Some(aqm) => Self::Other(Other::Managed(Box::new(Managed::new(id, spec, aqm, seed)))),
@@ -89,6 +96,7 @@ impl Other {
         match self {
             Self::Managed(link) => link.enter(waiting, recorder)?,
             Self::Batcher(link) => link.enter(waiting.since, waiting.descriptor),
+            Self::Mixer(link) => link.enter(waiting.since, waiting.flow.stream as usize, waiting.descriptor),
         }
         Ok(())
     }
@@ -98,6 +106,7 @@ impl Other {
         match self {
             Self::Managed(link) => link.next_event(),
             Self::Batcher(link) => link.next_arrival(),
+            Self::Mixer(link) => link.next_arrival(),
         }
     }
 
@@ -119,6 +128,7 @@ impl Other {
         match self {
             Self::Managed(_) => place >= LATE,
             Self::Batcher(link) => link.releases_open_batch_next(),
+            Self::Mixer(_) => false,
         }
     }
 
@@ -127,6 +137,7 @@ impl Other {
         match self {
             Self::Managed(link) => link.event(now, recorder),
             Self::Batcher(link) => link.arrival(now),
+            Self::Mixer(link) => link.arrival(now),
         }
     }
 
@@ -134,7 +145,7 @@ impl Other {
     pub(crate) fn take_dropped(&mut self) -> Option<Descriptor> {
         match self {
             Self::Managed(link) => link.take_dropped(),
-            Self::Batcher(_) => None,
+            Self::Batcher(_) | Self::Mixer(_) => None,
         }
     }
 
@@ -142,7 +153,22 @@ impl Other {
     pub(crate) fn take_marked(&mut self) -> Option<Descriptor> {
         match self {
             Self::Managed(link) => link.take_marked(),
-            Self::Batcher(_) => None,
+            Self::Batcher(_) | Self::Mixer(_) => None,
+        }
+    }
+
+    /// Removes and returns the packet that arrived last, if a second copy of it arrives at the same instant.
+    pub(crate) fn take_twice(&mut self) -> Option<Descriptor> {
+        match self {
+            Self::Mixer(link) => link.take_twice(),
+            Self::Managed(_) | Self::Batcher(_) => None,
+        }
+    }
+
+    /// Adds the second copy of the packet that arrived at `now`.
+    pub(crate) fn enter_copy(&mut self, now: Time, descriptor: Descriptor) {
+        if let Self::Mixer(link) = self {
+            link.enter_copy(now, descriptor);
         }
     }
 
@@ -150,6 +176,7 @@ impl Other {
         match self {
             Self::Managed(link) => link.last_arrival(),
             Self::Batcher(link) => link.last_arrival(),
+            Self::Mixer(link) => link.last_arrival(),
         }
     }
 
@@ -157,6 +184,7 @@ impl Other {
         match self {
             Self::Managed(link) => link.stats(now),
             Self::Batcher(link) => link.stats(),
+            Self::Mixer(link) => link.stats(),
         }
     }
 }

@@ -200,7 +200,7 @@ impl<T> Port<T> {
             let Link::DropTail(link) = &mut self.link else { return None };
             link.catch_up(at, &mut ());
             let transit = link.arrival(at, &mut self.cross_stats)?;
-            if let Some(outcome) = self.outcome(transit) {
+            if let Some(outcome) = self.outcome(transit, false) {
                 return Some(outcome);
             }
         }
@@ -238,7 +238,8 @@ impl<T> Port<T> {
         if let Some(at) = link.due(source.unwrap_or(now)) {
             match link.event(at, &mut ()) {
                 Some(transit) => {
-                    let outcome = self.outcome(transit);
+                    let twice = link.take_twice().is_some();
+                    let outcome = self.outcome(transit, twice);
                     self.outcomes.extend(outcome);
                 }
                 None => self.note_signals(at),
@@ -326,8 +327,8 @@ impl<T> Port<T> {
         }
     }
 
-    /// Returns the outcome of a packet at the far end; `None` for cross traffic.
-    fn outcome(&mut self, transit: Transit) -> Option<Outcome<T>> {
+    /// Returns the outcome of a packet at the far end, where it may arrive twice; `None` for cross traffic.
+    fn outcome(&mut self, transit: Transit, twice: bool) -> Option<Outcome<T>> {
         if transit.descriptor.is_datagram() {
             return None;
         }
@@ -336,7 +337,7 @@ impl<T> Port<T> {
         Some(if transit.is_lost() {
             Outcome::Dropped(Dropped { payload, at, cause: DropCause::Random })
         } else {
-            Outcome::Left(Departure { payload, at, ecn, marked, quick_start })
+            Outcome::Left(Departure { payload, at, ecn, marked, twice, quick_start })
         })
     }
 }

@@ -33,6 +33,12 @@ pub(crate) enum Purpose {
     Lateness = 12,
     /// The instants at which the rounds of a flow begin.
     Rounds = 16,
+    /// The states of a link's bursty loss, and the packets lost in them.
+    LossBursts = 21,
+    /// Packets of a flow that a link displaces.
+    Reorder = 22,
+    /// Packets of a flow that a link delivers twice.
+    Duplicate = 23,
 }
 
 /// A stream of random numbers.

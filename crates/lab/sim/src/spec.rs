@@ -4,7 +4,9 @@ use firstflight::{Rate, Span};
 
 use crate::aqm::Discipline;
 use crate::batch::Batch;
+use crate::disorder::Disorder;
 use crate::fault::LinkFault;
+use crate::loss_bursts::LossBursts;
 use crate::policer::PolicerSpec;
 use crate::quantity::{Probability, QueueLimit, RATE_LIMIT};
 use crate::quick_start::Approval;
@@ -30,10 +32,14 @@ pub struct LinkSpec {
     /// Probability that the wire loses a packet. A lost packet has used its place in the queue and its transmission
     /// time.
     pub loss: Probability,
+    /// Bursty loss on the wire, in addition to `loss`.
+    pub bursts: Option<LossBursts>,
     /// The maximum jitter: each packet is delayed by an additional uniform draw from zero to this. The order is kept.
     pub jitter: Span,
     /// How the link holds packets back and releases them together. A batching link has no rate, queue, loss or jitter.
     pub batch: Option<Batch>,
+    /// How the link puts packets out of order. A link with disorder has no rate, queue, loss, jitter or batches.
+    pub disorder: Option<Disorder>,
     /// Answer of the router before the link to Quick-Start requests, if it takes part.
     pub quick_start: Option<Approval>,
 }
@@ -49,8 +55,10 @@ impl LinkSpec {
             discipline: Discipline::DropTail,
             policer: None,
             loss: Probability::NEVER,
+            bursts: None,
             jitter: Span::ZERO,
             batch: None,
+            disorder: None,
             quick_start: None,
         }
     }
@@ -72,6 +80,15 @@ impl LinkSpec {
             let Self { batch, quick_start, .. } = *self;
             if *self != (Self { batch, quick_start, ..Self::new(None, self.delay) }) {
                 return Err(LinkFault::BusyBatch);
+            }
+        }
+        if let Some(disorder) = self.disorder {
+            if disorder.is_empty() {
+                return Err(LinkFault::EmptyDisorder);
+            }
+            let Self { disorder, quick_start, .. } = *self;
+            if *self != (Self { disorder, quick_start, ..Self::new(None, self.delay) }) {
+                return Err(LinkFault::BusyDisorder);
             }
         }
         match (self.rate, self.queue) {

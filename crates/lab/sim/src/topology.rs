@@ -4,6 +4,8 @@ use firstflight::{Rate, Span};
 
 use crate::aqm::Discipline;
 use crate::batch::Batch;
+use crate::disorder::Disorder;
+use crate::loss_bursts::LossBursts;
 use crate::packet::LinkId;
 use crate::policer::PolicerSpec;
 use crate::quantity::{Probability, QueueLimit};
@@ -29,6 +31,8 @@ pub struct PathSpec {
     pub reverse_delay: Span,
     /// Probability that the bottleneck loses a packet at random.
     pub loss: Probability,
+    /// Bursty loss at the bottleneck, in addition to `loss`.
+    pub bursts: Option<LossBursts>,
     /// Jitter of the bottleneck.
     pub jitter: Span,
     /// The rate of each sender's own access link; `None` puts its packets on the bottleneck at once.
@@ -42,10 +46,16 @@ pub struct PathSpec {
     pub reverse_queue: QueueLimit,
     /// Probability that a hop of the reverse path loses a packet at random.
     pub reverse_loss: Probability,
+    /// Bursty loss at each hop of the reverse path, in addition to `reverse_loss`. Each hop has a separate chain of states.
+    pub reverse_bursts: Option<LossBursts>,
     /// Jitter of the reverse path, at each hop.
     pub reverse_jitter: Span,
     /// How ACKs are held back and released together at the end of the reverse path.
     pub ack_batch: Option<Batch>,
+    /// How packets that leave the last router are held back and released together, at the end of their path.
+    pub batch: Option<Batch>,
+    /// Disorder of the packets that leave the last router, at the end of their path.
+    pub disorder: Option<Disorder>,
 }
 
 impl PathSpec {
@@ -61,14 +71,18 @@ impl PathSpec {
             forward_delay,
             reverse_delay: rtt - forward_delay,
             loss: Probability::NEVER,
+            bursts: None,
             jitter: Span::ZERO,
             access_rate: None,
             receiver_rate: None,
             reverse_rate: None,
             reverse_queue: QueueLimit::Unlimited,
             reverse_loss: Probability::NEVER,
+            reverse_bursts: None,
             reverse_jitter: Span::ZERO,
             ack_batch: None,
+            batch: None,
+            disorder: None,
         }
     }
 
@@ -113,7 +127,7 @@ pub fn dumbbell(path: &PathSpec, pairs: usize) -> Topology {
 /// Returns `hops` consecutive bottlenecks, each like the path's, and a pair of hosts for each entry of `ways`, from one router to a later
 /// one, counted from zero. Each hop has an equal share of the propagation delay and the first one also the remainder, so that a route
 /// across all hops has the delay of the path. The ACKs of routes that begin at the first router are batched as the path says. Access links
-/// are as in [`dumbbell`]; those of receivers come last.
+/// are as in [`dumbbell`]. After those of receivers come the links that batch packets and put them out of order, on routes to the last router.
 pub fn in_a_row(path: &PathSpec, hops: u32, ways: &[(u32, u32)]) -> Topology {
     let hops = hops.max(1);
     let share = |delay: Span, hop: u32| {
@@ -126,12 +140,14 @@ pub fn in_a_row(path: &PathSpec, hops: u32, ways: &[(u32, u32)]) -> Topology {
         discipline: path.discipline,
         policer: path.policer,
         loss: path.loss,
+        bursts: path.bursts,
         jitter: path.jitter,
         ..LinkSpec::new(Some(path.rate), share(path.forward_delay, hop))
     });
     let back = (0..hops).map(|hop| LinkSpec {
         queue: path.reverse_queue,
         loss: path.reverse_loss,
+        bursts: path.reverse_bursts,
         jitter: path.reverse_jitter,
         ..LinkSpec::new(path.reverse_rate, share(path.reverse_delay, hop))
     });
@@ -158,6 +174,16 @@ pub fn in_a_row(path: &PathSpec, hops: u32, ways: &[(u32, u32)]) -> Topology {
         }
         let back = (from..to).rev().map(|hop| LinkId(hops + hop));
         routes.push(Route { forward, reverse: back.chain(batch.filter(|_| from == 0)).collect() });
+    }
+    // These come last, so that no other link gets another number, which names its random streams.
+    let instant = || LinkSpec::new(None, Span::ZERO);
+    let batch = path.batch.map(|batch| LinkSpec { batch: Some(batch), ..instant() });
+    let disorder = path.disorder.map(|disorder| LinkSpec { disorder: Some(disorder), ..instant() });
+    for link in batch.into_iter().chain(disorder) {
+        let id = add(link, &mut links);
+        for (route, _) in routes.iter_mut().zip(ways).filter(|(_, way)| way.1 == hops) {
+            route.forward.push(id);
+        }
     }
     Topology { links, bottlenecks: (0..hops).map(LinkId).collect(), routes }
 }

@@ -200,6 +200,9 @@ pub enum AckPolicy {
     FreeBsd,
     /// As in Windows XP: delayed by up to 200 ms, and without SACK blocks if there are more than a limited number of out-of-order ranges.
     WindowsXp,
+    /// For every this many full segments, at least one, or after a delay of 25 ms, the default `max_ack_delay` of QUIC (RFC 9000 section
+    /// 18.2). More than two are fewer ACKs than RFC 5681 section 4.2 allows, as with QUIC's extension for the frequency of ACKs.
+    Packets(u16),
 }
 
 /// Settings of an endpoint.

@@ -1,5 +1,5 @@
 use firstflight::Rate;
-use firstflight_sim::{CbrSpec, DropCause, Probability, QueueLimit, RedSpec};
+use firstflight_sim::{CbrSpec, DropCause, LossBursts, Probability, QueueLimit, RedSpec};
 use firstflight_sim::{CoDelSpec, Discipline, FqCoDelSpec, PolicerSpec};
 use firstflight_tcp::Ecn;
 
@@ -78,6 +78,12 @@ fn packet_outcomes_are_independent_of_polling_times() {
     let fq_codel = Discipline::FqCoDel(FqCoDelSpec::default());
     let red = Discipline::Red(RedSpec::over(QueueLimit::Packets(10), 1_500));
     let policer = PolicerSpec { rate: Rate::from_bps(10 * MEGABIT), burst: firstflight::Bytes::new(15_000) };
+    let gilbert = LossBursts {
+        to_bad: Probability::ratio(1, 10),
+        to_good: Probability::ratio(1, 3),
+        in_bad: Probability::ratio(1, 1),
+        in_good: Probability::NEVER,
+    };
     let links = [
         bottleneck(),
         LinkSpec { discipline: codel, ..bottleneck() },
@@ -85,6 +91,7 @@ fn packet_outcomes_are_independent_of_polling_times() {
         LinkSpec { discipline: red, ..bottleneck() },
         LinkSpec { policer: Some(policer), jitter: Span::from_millis(3), ..bottleneck() },
         LinkSpec { loss: Probability::ratio(1, 10), ..bottleneck() },
+        LinkSpec { bursts: Some(gilbert), ..bottleneck() },
     ];
     let cross = [Cross::Cbr(CbrSpec { rate: Rate::from_bps(3 * MEGABIT), packet: 1_500, stop: None })];
     for link in links {

@@ -78,3 +78,39 @@ fn cross_traffic_and_traces_are_as_in_a_race() {
     assert!(last(&mut path.forward, 8) > Span::from_millis(30));
     assert_eq!(scenario(&keys).rate, Rate::from_bps(12_000_000));
 }
+
+#[test]
+fn what_a_race_does_to_packets_is_done_to_real_ones() {
+    let order = |keys: &[(&str, &str)]| {
+        let all = [&[("rate", "12mbit"), ("rtt", "2ms"), ("queue", "2000p")], keys].concat();
+        let mut chain = path(&all).expect("a path").forward;
+        (0..1_000)
+            .for_each(|number| chain.enter(Time::ZERO, Arriving::new(1_500, FlowKey::hashed(1), number)));
+        let left = std::iter::from_fn(|| chain.event(Time::from_nanos(60_000_000_000)));
+        let left = left.filter_map(|outcome| match outcome {
+            Outcome::Left(left) => Some((left.payload, left.at.since(Time::ZERO), left.twice)),
+            Outcome::Dropped(_) => None,
+        });
+        left.collect::<Vec<_>>()
+    };
+    let plain = order(&[]);
+    assert!(plain.iter().map(|(number, ..)| *number).eq(0..1_000));
+    let late = |left: &[(u32, Span, bool)]| left.windows(2).filter(|pair| pair[1].0 < pair[0].0).count();
+    let displaced = order(&[("reorder", "5%,3p")]);
+    assert_eq!((displaced.len(), late(&plain)), (1_000, 0));
+    assert!((30..=70).contains(&late(&displaced)), "{}", late(&displaced));
+    assert!((30..=70).contains(&late(&order(&[("reorder", "5%,2500us")]))));
+    let twice = order(&[("duplicate", "5%")]);
+    assert!((30..=70).contains(&twice.iter().filter(|(.., twice)| *twice).count()));
+    assert!(twice.iter().zip(&plain).all(|(with, without)| (with.0, with.1) == (without.0, without.1)));
+    // The outage begins during a transmission, which goes on after it.
+    let silent = order(&[("outage", "100500us..400500us")]);
+    assert!(silent.iter().zip(&plain).all(|(with, without)| {
+        let gap = with.1 - without.1;
+        gap == if without.1 > Span::from_micros(101_500) { Span::from_millis(300) } else { Span::ZERO }
+    }));
+    let framed = order(&[("aggregation", "8,50ms")]);
+    assert!(framed.chunks(8).all(|frame| frame.iter().all(|one| one.1 == frame[0].1)));
+    let lost = 1_000 - order(&[("loss", "gemodel:2%,20%")]).len();
+    assert!((40..=160).contains(&lost), "{lost}");
+}

@@ -222,3 +222,14 @@ fn a_packet_that_the_host_does_not_take_is_told() {
     assert_eq!((report.forward.dropped.host, report.forward.packets_out), (1, 0));
     assert_eq!(heard.0.last().map(|heard| heard.1), Some('x'));
 }
+
+#[test]
+fn a_packet_that_arrives_twice_is_delivered_twice() {
+    let mut relay = relay(&[("duplicate", "99%")], Side::A);
+    relay.devices[0].to_read.extend((0..10).map(|_| packet(Side::A, Segment::default())));
+    run(&mut relay, &Hand::default(), 500, 0);
+    let (report, received) = relay.finish(Time::ZERO + Span::from_secs(1));
+    let left: Vec<u64> = received.0.iter().filter(|event| event.1 == '<').map(|event| event.0).collect();
+    assert!(left.len() > 15 && left.windows(2).filter(|pair| pair[0] == pair[1]).count() == left.len() - 10);
+    assert_eq!((report.forward.packets_in, report.forward.packets_out), (10, left.len() as u64));
+}

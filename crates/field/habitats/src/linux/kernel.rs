@@ -36,7 +36,11 @@ const SEND_BUFFER: u64 = 16 << 10;
 /// Returns the reason why the kernel cannot run on this path as the simulator does; `None` if it can.
 pub(super) fn refusal(scenario: &Scenario) -> Option<String> {
     let is_held = scenario.rwnd.get() < UNLIMITED;
-    is_held.then(|| "its receive window follows its buffer, and cannot be held to --rwnd".to_owned())
+    if is_held {
+        return Some("its receive window follows its buffer, and cannot be held to --rwnd".to_owned());
+    }
+    let counts = matches!(scenario.ack, AckPolicy::Packets(_));
+    counts.then(|| "its receiver decides when to acknowledge, and cannot follow --ack every:N".to_owned())
 }
 
 /// The keys of a scheme that the kernel can follow: the avoidance law, and the keys in [`settings`].

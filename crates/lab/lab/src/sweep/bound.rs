@@ -20,7 +20,10 @@ pub(super) fn steady_hop(scenario: &Scenario) -> Option<Hop> {
         Cross::Tcp(bulk) => Hop { lives: vec![(0, None); bulk.flows as usize], ..alone },
         Cross::OnOff { .. } | Cross::Poisson { .. } | Cross::Users { .. } | Cross::Web(_) => return None,
     };
-    let varies = scenario.rate_trace.is_some() || scenario.rounds.is_some() || scenario.app.is_some();
+    let varies = scenario.rate_trace.is_some()
+        || scenario.outage.is_some()
+        || scenario.rounds.is_some()
+        || scenario.app.is_some();
     (scenario.is_sized() && !varies && scenario.topology == Topology::Single).then_some(hop)
 }
 

@@ -4,7 +4,7 @@ use firstflight::Span;
 use firstflight_measure::columns;
 use firstflight_scenario::keywords::{self, Cross};
 use firstflight_scenario::quantity::{Decimal, QueueSize};
-use firstflight_scenario::{Goal, Scenario, lowest};
+use firstflight_scenario::{Gemodel, Goal, Scenario, lowest};
 use firstflight_sim::Batch;
 use serde::{Deserialize, Serialize};
 
@@ -110,7 +110,7 @@ impl PathFacts {
             path_name: None,
             path_weight: 1.0,
             path_rate_bps: rate,
-            path_trace_least_bps: lowest(scenario.rate_trace.as_ref()).map(|lowest| lowest.bps() as f64),
+            path_trace_least_bps: lowest(scenario.rates().as_ref()).map(|lowest| lowest.bps() as f64),
             path_policer_bps: scenario.policer.map(|policer| policer.rate.bps() as f64),
             path_crossings: if scenario.has_cross() {
                 u32::try_from(scenario.topology.crossings().len()).unwrap_or(u32::MAX)
@@ -124,8 +124,8 @@ impl PathFacts {
             path_cross: kind,
             path_cross_share: share,
             path_cross_law: cross_law(scenario),
-            path_loss: scenario.loss.to_f64(),
-            path_ack: keywords::ack_name(scenario.ack).to_owned(),
+            path_loss: scenario.loss_bursts.map_or_else(|| scenario.loss.to_f64(), Gemodel::loss),
+            path_ack: keywords::ack_name(scenario.ack),
             path_packet_bytes: u64::from(scenario.packet()),
             path_limit_s: scenario.limit.nanos() as f64 / 1e9,
             path_iw_packets: u64::from(scenario.iw),

@@ -121,6 +121,33 @@ fn config() -> ProptestConfig {
     ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
 }
 
+/// Keys of packets. The times of outages are those of a transfer's life.
+fn packets() -> impl Strategy<Value = Given> {
+    let lossy = (1_u32..20, 20_u32..100).prop_map(|(p, r)| format!("gemodel:{p}%,{r}%"));
+    let reorder = prop_oneof![
+        (1_u32..20, 1_u32..9).prop_map(|(share, count)| format!("{share}%,{count}p")),
+        (1_u32..20, 1_u32..20).prop_map(|(share, ms)| format!("{share}%,{ms}ms")),
+    ];
+    let outage = prop_oneof![
+        (0_u32..900, 1_u32..900).prop_map(|(from, ms)| format!("{from}ms..{}ms", from + ms)),
+        (1_u32..200, 1_u32..800).prop_map(|(ms, gap)| format!("{ms}ms,every={}ms", ms + gap + 50)),
+    ];
+    let frames = prop_oneof![
+        (1_u32..20).prop_map(|ms| format!("{ms}ms")),
+        (1_u32..32, 1_u32..20).prop_map(|(count, ms)| format!("{count},{ms}ms")),
+    ];
+    (
+        maybe("loss", lossy.clone()),
+        maybe("ack-loss", lossy),
+        maybe("reorder", reorder),
+        maybe("duplicate", (1_u32..30).prop_map(|percent| format!("{percent}%"))),
+        maybe("outage", outage),
+        maybe("aggregation", frames),
+        any::<u16>().prop_map(|seed| vec![("limit", "1h".to_owned()), ("seed", seed.to_string())]),
+    )
+        .prop_map(|(a, b, c, d, e, f, g)| [a, b, c, d, e, f, g].concat())
+}
+
 /// A constant rate, or one in periods, and when they come.
 fn cross() -> impl Strategy<Value = Given> {
     let on_off = |(kbit, on, off): (u32, u32, u32)| {
@@ -146,6 +173,23 @@ proptest! {
         if row.fct_s.flatten().is_some() {
             let links = i64::from(scenario(&options).topology.hops()) + 1;
             prop_assert!(above(&row) >= -1 - links, "{} ns above", above(&row));
+        }
+    }
+
+    /// The ideal counts outages, and is a bound with all else that happens to packets.
+    #[test]
+    fn nobody_beats_the_ideal_whatever_the_path_does_to_packets(
+        options in path(),
+        packets in packets(),
+        scheme in scheme(),
+    ) {
+        let options = [options, packets].concat();
+        let row = row(&options, scheme);
+        prop_assert_eq!(&row.ideal_kind, "exact");
+        if row.fct_s.flatten().is_some() {
+            let links = i64::from(scenario(&options).topology.hops()) + 1;
+            // Each outage splits a transmission, and each part is rounded.
+            prop_assert!(above(&row) >= -100 - links, "{} ns above", above(&row));
         }
     }
 
@@ -190,4 +234,18 @@ proptest! {
             prop_assert!(u128::from(wanted) <= came + u128::from(lacked), "{} of {}, {}", came, wanted, lacked);
         }
     }
+}
+
+#[test]
+fn an_outage_adds_its_length_to_the_ideal() {
+    let ideal = |outage: &str| {
+        let options = [("rate", "10mbit"), ("rtt", "20ms"), ("size", "1MB"), ("outage", outage)];
+        let options: Given = options.map(|(key, text)| (key, text.to_owned())).into();
+        nanos(row(&options, "slow-start").ideal_fct_s.flatten())
+    };
+    let without = ideal("none");
+    assert_eq!(ideal("300ms..800ms") - without, 500_000_000);
+    // The ideal takes 0.85 s without outages, and three fall into the longer one.
+    assert_eq!(ideal("50ms,every=250ms") - without, 150_000_000);
+    assert_eq!(ideal("2s..3s"), without);
 }

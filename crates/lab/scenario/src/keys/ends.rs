@@ -144,13 +144,20 @@ pub(super) const KEYS: &[Key] = &[
         kind: Kind::Word(&keywords::ACK_NAMES),
         placeholder: "POLICY",
         brief: "Receiver: every, delayed, linux, … [delayed]",
-        help: "When the receiver acknowledges",
+        help: "When the receiver acknowledges: every:N[,TIME], every N full segments or after a time (25ms), or as one of these",
         default: Some("delayed"),
         built_in: Some("every"),
-        examples: &["linux"],
+        examples: &["linux", "every:8", "every:16,10ms"],
         place: 9,
-        parse: |options, text| set(&mut options.ack, keywords::ack(text)),
-        show: |path| Some(keywords::ack_name(path.ack).to_owned()),
+        parse: |options, text| {
+            let (policy, delay) = keywords::ack_and_delay(text)?;
+            (options.ack, options.plain.ack_delay) = (Some(policy), delay);
+            Ok(())
+        },
+        show: |path| {
+            let delay = path.ack_delay.map(|delay| format!(",{}", quantity::show_span(delay)));
+            Some(keywords::ack_name(path.ack) + &delay.unwrap_or_default())
+        },
         ..END
     },
     Key {

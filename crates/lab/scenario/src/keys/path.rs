@@ -6,6 +6,7 @@ use super::read::{self, put, set};
 use super::row::{Exclusion, Heading, Key, Need, row};
 use crate::bottleneck::{self, show_ack_aggregation, show_policer, show_queue, show_rate_trace};
 use crate::cross_entries;
+use crate::gemodel::Gemodel;
 use crate::keywords::{self, Packet};
 use crate::kind::Kind;
 use crate::population::{self, Population};
@@ -43,7 +44,8 @@ const fn never(other: &'static str, why: &'static str) -> Exclusion {
 }
 
 /// Excludes `flows`, because ACKs and data of a population share every link.
-const BOTH_WAYS: Exclusion = never("flows", "the flows' ACKs and data share the links between hosts");
+pub(super) const BOTH_WAYS: Exclusion =
+    never("flows", "the flows' ACKs and data share the links between hosts");
 
 /// Returns the population, if its flows are not listed one by one.
 fn drawn(path: &Scenario) -> Option<&Population> {
@@ -434,26 +436,44 @@ pub(super) const KEYS: &[Key] = &[
         name: "loss",
         kind: Kind::Share,
         brief: "Random loss, such as 2% [0]",
-        help: "Random loss, such as 2%",
+        placeholder: "LOSS",
+        help: "Random loss, such as 2%, or bursty loss with netem's numbers: gemodel:P[,R[,1-H[,1-K]]], each with %, as \
+               gemodel:1%,10% or netem's own `gemodel 1% 10%`",
         default: Some("0"),
-        examples: &["0.02"],
+        examples: &["0.02", "gemodel:1%,10%,70%,0.1%"],
         real: true,
         place: 28,
-        parse: |options, text| put(&mut options.plain.loss, read::loss(text)),
-        show: |path| Some(path.loss.to_string()),
+        parse: |options, text| {
+            let plain = &mut options.plain;
+            read::any_loss(text, (&mut plain.loss, &mut plain.loss_bursts))
+        },
+        show: |path| {
+            Some(path.loss_bursts.map_or_else(|| path.loss.to_string(), |bursts| bursts.to_string()))
+        },
+        title: |path| path.loss_bursts.map(Gemodel::describe),
         ..PATH
     },
     Key {
         name: "ack-loss",
         kind: Kind::Share,
-        help: "Random loss on each link of the reverse path, such as 2%; with --flows 0 is as --loss",
+        placeholder: "LOSS",
+        help: "Random or bursty loss as of --loss, on each link of the reverse path; with --flows 0 is as --loss",
         default: Some("0"),
-        examples: &["0.2"],
+        examples: &["0.2", "gemodel:5%,50%,100%,0%"],
         real: true,
         place: 45,
-        parse: |options, text| put(&mut options.plain.ack_loss, read::loss(text)),
-        show: |path| (!path.ack_loss.is_zero()).then(|| path.ack_loss.to_string()),
+        parse: |options, text| {
+            let plain = &mut options.plain;
+            read::any_loss(text, (&mut plain.ack_loss, &mut plain.ack_loss_bursts))
+        },
+        show: |path| match path.ack_loss_bursts {
+            Some(bursts) => Some(bursts.to_string()),
+            None => (!path.ack_loss.is_zero()).then(|| path.ack_loss.to_string()),
+        },
         title: |path| {
+            if let Some(bursts) = path.ack_loss_bursts {
+                return Some(bursts.describe() + " on the way back");
+            }
             let loss = Some(path.ack_loss).filter(|loss| !loss.is_zero())?;
             Some(format!("random loss of {} on the way back", loss.in_percent()))
         },

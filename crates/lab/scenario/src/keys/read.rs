@@ -2,6 +2,7 @@
 
 use firstflight::{Bytes, Rate, Span};
 
+use crate::gemodel::Gemodel;
 use crate::quantity::{self, Amount, Decimal, QuantityError, QueueSize, Why, refuse};
 
 /// Stores a value that was read in `place`.
@@ -85,13 +86,29 @@ pub(super) fn boolean(text: &str) -> Result<bool, QuantityError> {
 /// # Errors
 /// Every text that [`quantity::fraction`] rejects, and a loss of one, with which no packet would ever arrive.
 pub(super) fn loss(text: &str) -> Result<Decimal, QuantityError> {
-    const ALLOWED: &str = "loss is a fraction below 1, as in `2%` or `0.02`";
+    const ALLOWED: &str =
+        "loss is a fraction below 1, as in `2%` or `0.02`, or netem's bursty loss, as in `gemodel:1%,10%`";
     let loss =
         quantity::fraction(text).map_err(|error| QuantityError { allowed: ALLOWED.into(), ..error })?;
     if loss == Decimal::whole(1) || loss.floor() != Some(0) {
         return Err(refuse(text, Why::OutOfRange, ALLOWED));
     }
     Ok(loss)
+}
+
+/// Reads loss of either kind: a fraction below one, or netem's bursty loss. Of the two places, the one of the other kind is cleared.
+///
+/// # Errors
+/// Every text that [`loss`] or [`Gemodel::read`] rejects.
+pub(super) fn any_loss(
+    text: &str,
+    (place, bursts): (&mut Decimal, &mut Option<Gemodel>),
+) -> Result<(), QuantityError> {
+    (*place, *bursts) = match Gemodel::read(text) {
+        Some(model) => (Decimal::whole(0), Some(model?)),
+        None => (loss(text)?, None),
+    };
+    Ok(())
 }
 
 /// Reads a duration, or `none`. Zero also means none.

@@ -127,6 +127,10 @@ fn off_values_may_be_none_or_zero_and_change_nothing() {
         ("gso", &["none", "0", "0B"]),
         ("rate-trace", &["none"]),
         ("ack-aggregation", &["none", "0", "0ms"]),
+        ("reorder", &["none", "0", "0%,3p"]),
+        ("duplicate", &["0", "0%"]),
+        ("outage", &["none", "0"]),
+        ("aggregation", &["none", "0", "0ms"]),
         ("app", &["all"]),
         ("mixed", &["false"]),
     ] {

@@ -56,6 +56,17 @@ impl Decimal {
         format!("{} %", Self { mantissa: self.mantissa.saturating_mul(100), ..self })
     }
 
+    /// Returns the number as the shortest percentage that reads back: `0.5%`.
+    pub(crate) fn percent(self) -> String {
+        format!("{}%", Self { mantissa: self.mantissa.saturating_mul(100), ..self })
+    }
+
+    /// Returns one minus the number; zero if the number is above one.
+    pub(crate) fn rest(self) -> Self {
+        let one = 10u128.checked_pow(self.scale).unwrap_or(u128::MAX);
+        Self { mantissa: one.saturating_sub(self.mantissa), ..self }.reduced()
+    }
+
     /// Returns the nearest double.
     #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
     pub fn to_f64(self) -> f64 {

@@ -43,6 +43,12 @@ impl Scenario {
         self.traffic().map(before).max().unwrap_or(Span::ZERO)
     }
 
+    /// Returns an upper bound of [`Scenario::flow_start`] that does not depend on the rates of the path.
+    pub(super) fn latest_start(&self) -> Span {
+        let measuring = MEASURING.max(self.measuring_interval() * MEASURING_INTERVALS);
+        if self.has_cross() { measuring.max(WARM_UP).max(self.rtt * WARM_UP_RTTS) } else { Span::ZERO }
+    }
+
     /// Returns the time from the beginning of the run within which bulk flows of cross traffic start, at random times. When the measured
     /// flow begins, each bulk flow is past its start-up. Its age then is between this time and twice this time, and the seed determines it.
     /// With a population, whose first flows may arrive at once, bulk flows start within half of the population's warm-up, or within a

@@ -97,6 +97,18 @@ pub enum ScenarioFault {
         /// The time from one repetition to the next.
         apart: String,
     },
+    /// More outages than a run's rate over time may have.
+    #[error(
+        "{outages} outages within the limit of {limit}; at most {most} are allowed, by a shorter limit or a longer period"
+    )]
+    TooManyOutages {
+        /// The number of outages.
+        outages: u64,
+        /// The latest end of a run.
+        limit: String,
+        /// The maximum number.
+        most: u64,
+    },
     /// Too many transfers of cross traffic, which arrive faster than they finish.
     #[error(
         "cross traffic begins {per_second} transfers a second, more than the path carries, and may do so for {limit}; \

@@ -2,14 +2,16 @@
 
 use firstflight::{Bytes, Span, Time};
 use firstflight_sim::{
-    Approval, CbrSpec, DepartureSpec, OnOffSpec, PathSpec, Periods, Probability, QueueLimit,
+    Approval, CbrSpec, DepartureSpec, Disorder, OnOffSpec, PathSpec, Periods, QueueLimit, RateTrace,
 };
 
 use super::Scenario;
-use super::queue::PARTS;
+use crate::chance::probability;
+use crate::gemodel::Gemodel;
 use crate::keywords::{Cross, QuickStartHops};
 use crate::named_link::NamedLink;
-use crate::quantity::{Decimal, QueueSize};
+use crate::quantity::QueueSize;
+use crate::reorder::Reordering;
 use crate::routers::AccessRouters;
 
 impl Scenario {
@@ -22,22 +24,47 @@ impl Scenario {
             forward_delay: self.rtt - reverse_delay,
             reverse_delay,
             loss: probability(self.loss),
+            bursts: self.loss_bursts.map(Gemodel::bursts),
             jitter: self.jitter.unwrap_or(Span::ZERO),
             access_rate: Some(self.access_rate),
             receiver_rate: self.receiver_access_rate,
             reverse_rate: Some(self.reverse_rate),
             reverse_loss: probability(self.ack_loss),
+            reverse_bursts: self.ack_loss_bursts.map(Gemodel::bursts),
             reverse_jitter: self.reverse_jitter.unwrap_or(Span::ZERO),
             reverse_queue: match self.reverse_queue {
                 Some(QueueSize::Packets(packets)) => QueueLimit::Packets(packets),
                 Some(QueueSize::Bytes(bytes)) => QueueLimit::Bytes(bytes),
                 Some(QueueSize::Bdp(_)) | None => QueueLimit::Unlimited,
             },
-            rates: self.rate_trace.clone(),
+            rates: self.rates(),
             discipline: self.discipline(),
             policer: self.policer,
             ack_batch: self.ack_aggregation,
+            batch: self.aggregation,
+            disorder: self.disorder(),
         }
+    }
+
+    /// Returns the bottleneck's rate over time, with its outages; `None` if the rate is constant.
+    pub fn rates(&self) -> Option<RateTrace> {
+        let trace = self.rate_trace.as_ref();
+        match &self.outage {
+            Some(outage) => outage.over(self.rate, trace, self.last_outage()),
+            None => trace.cloned(),
+        }
+    }
+
+    /// Returns an instant before which every run ends. No outage begins after it.
+    pub(super) fn last_outage(&self) -> Span {
+        self.latest_start() + self.limit
+    }
+
+    /// Returns what the end of the forward path does to the order and the number of packets; `None` if it does nothing.
+    fn disorder(&self) -> Option<Disorder> {
+        let disorder =
+            Disorder { reorder: self.reorder.map(Reordering::spec), duplicate: probability(self.duplicate) };
+        (disorder != Disorder::default()).then_some(disorder)
     }
 
     /// Returns how senders' transmissions deviate from their exact times; `None` if they do not.
@@ -95,24 +122,5 @@ impl Scenario {
             }
             Cross::None | Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Users { .. } | Cross::Web(_) => None,
         }
-    }
-}
-
-/// Returns the loss probability with a resolution of one part in 10^15.
-pub fn probability(loss: Decimal) -> Probability {
-    Probability::ratio(loss.times(PARTS).unwrap_or(PARTS), PARTS)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::quantity::fraction;
-
-    #[test]
-    fn a_loss_probability_keeps_its_decimals() {
-        let of = |text| probability(fraction(text).expect("a fraction"));
-        assert_eq!(of("2%"), Probability::ratio(1, 50));
-        assert_eq!(of("0"), Probability::NEVER);
-        assert_eq!(of("0.0001%"), Probability::from_ppm(1));
     }
 }

@@ -5,6 +5,7 @@ use firstflight_sim::{CoDelSpec, Discipline, FqCoDelSpec, PieSpec, Probability, 
 
 use super::Scenario;
 use crate::bottleneck::AqmKind;
+use crate::chance::PARTS;
 use crate::quantity::QueueSize;
 
 impl Scenario {
@@ -83,6 +84,3 @@ impl Scenario {
         }
     }
 }
-
-/// The integer that represents a probability of one.
-pub(super) const PARTS: u64 = 1_000_000_000_000_000;

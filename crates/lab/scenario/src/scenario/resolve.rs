@@ -16,6 +16,8 @@ use crate::options::Options;
 use crate::quantity::{Amount, Decimal, QueueSize, show_bytes, show_rate, show_span};
 
 const MAX_WRITES: u64 = 100_000;
+/// The maximum number of outages of a run. Each is two steps of a rate over time.
+const MAX_OUTAGES: u64 = 100_000;
 
 /// The defaults of a path that differ from [`Scenario::default`].
 struct Unset {
@@ -218,6 +220,15 @@ impl Scenario {
         if self.population.is_some() && self.rate_trace.is_some() && self.reverse_rate != self.rate {
             let why = "between hosts a trace is of both directions";
             return Err(ScenarioFault::Excluded { other: "rate-trace", why }.of("reverse-rate"));
+        }
+        if self.population.is_some() && self.outage.is_some() && self.reverse_rate != self.rate {
+            let why = "between hosts an outage is of both directions";
+            return Err(ScenarioFault::Excluded { other: "outage", why }.of("reverse-rate"));
+        }
+        let outages = self.outage.as_ref().map_or(0, |outage| outage.count(self.last_outage()));
+        if outages > MAX_OUTAGES {
+            let limit = show_span(self.limit);
+            return Err(ScenarioFault::TooManyOutages { outages, limit, most: MAX_OUTAGES }.of("outage"));
         }
         self.ends()?;
         self.check_script()?;

@@ -1,3 +1,4 @@
+use firstflight::Time;
 use firstflight_sim::{CoDelSpec, Discipline};
 
 use super::*;
@@ -398,4 +399,25 @@ fn a_trace_between_hosts_is_of_both_directions_and_nothing_else_is() {
         error.starts_with("reverse-rate: it and rate-trace exclude each other: between hosts"),
         "{error}"
     );
+}
+
+#[test]
+fn outages_repeat_until_the_latest_end_of_a_run_whatever_its_cross_traffic() {
+    for cross in ["none", "5mbit", "tcp:2", "web:40%", "poisson:8,10kB", "poisson:30mbit,10kB"] {
+        let mut options = Options::default();
+        for (key, text) in [
+            ("rate", "10mbit"),
+            ("rtt", "40ms"),
+            ("limit", "60s"),
+            ("outage", "50ms,every=1s"),
+            ("cross", cross),
+        ] {
+            options.set(key, text).expect(text);
+        }
+        let scenario = Scenario::resolve(&options).expect(cross);
+        let end = scenario.flow_start() + scenario.limit;
+        let rates = scenario.rates().expect("a rate over time");
+        let last = rates.steps().iter().rfind(|(_, rate)| *rate == Rate::ZERO).expect("outages").0;
+        assert!(last.since(Time::ZERO) + Span::from_secs(1) >= end, "{cross}: {last:?}");
+    }
 }

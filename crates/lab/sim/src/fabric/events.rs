@@ -3,7 +3,7 @@
 use firstflight::Time;
 
 use super::{Fabric, is_clients_data};
-use crate::descriptor::Transit;
+use crate::descriptor::{Descriptor, Transit};
 use crate::link::Link;
 use crate::packet::{DropCause, LinkId, Packet, PacketId};
 use crate::prefetch::{self, fetch};
@@ -31,6 +31,9 @@ impl Fabric {
             }
             Link::Other(link) => {
                 let arrived = link.event(now, recorder);
+                if let Some(descriptor) = link.take_twice() {
+                    self.duplicate(now, id, descriptor);
+                }
                 self.refresh(id);
                 if arrived.is_none() {
                     self.report_discipline(now, id, recorder);
@@ -56,6 +59,16 @@ impl Fabric {
             return None;
         }
         Some(descriptor.packet())
+    }
+
+    /// Adds a second copy of a packet to the link at whose far end it has just arrived.
+    #[cold]
+    fn duplicate(&mut self, now: Time, id: LinkId, descriptor: Descriptor) {
+        let copy = self.packets.put(*self.packets.get(descriptor.packet()));
+        self.sequence += 1;
+        if let Link::Other(link) = &mut self.links[id.index()].link {
+            link.enter_copy(now, descriptor.named(copy).in_place(self.sequence));
+        }
     }
 
     /// Handles the event of a drop-tail link: a packet arrives at the far end, or the link processes announced

@@ -1,9 +1,9 @@
 //! The wire of a link: propagation, random loss, jitter.
 
-use std::collections::BTreeMap;
-
 use firstflight::{Span, Time};
 
+use super::flow_streams::FlowStreams;
+use crate::loss_bursts::BurstChain;
 use crate::packet::LinkId;
 use crate::quantity::Probability;
 use crate::random::{Purpose, Stream};
@@ -17,39 +17,34 @@ pub(super) struct Wire {
     chances: Option<Box<Chances>>,
 }
 
-/// Jitter and random loss. Every flow has its own streams of random numbers.
+/// Jitter and random loss. Every flow has its own streams of random numbers; bursty loss is of the link.
 #[derive(Clone, Debug)]
 struct Chances {
     id: LinkId,
     seed: u64,
     loss: Probability,
+    bursts: Option<BurstChain>,
     jitter: Span,
-    loss_of: Streams,
-    jitter_of: Streams,
-}
-
-/// The random streams of flows, by the flow's number.
-#[derive(Clone, Debug, Default)]
-struct Streams {
-    /// Streams of the flows from number zero on without a gap.
-    first: Vec<Stream>,
-    /// Streams of the flows whose numbers are far beyond the others.
-    far: BTreeMap<usize, Stream>,
+    loss_of: FlowStreams,
+    jitter_of: FlowStreams,
 }
 
 impl Wire {
     pub(super) fn new(id: LinkId, spec: &LinkSpec, seed: u64) -> Self {
-        let LinkSpec { delay, loss, jitter, .. } = *spec;
-        let (loss_of, jitter_of) = (Streams::default(), Streams::default());
-        let chances = (!loss.is_never() || !jitter.is_zero())
-            .then(|| Box::new(Chances { id, seed, loss, jitter, loss_of, jitter_of }));
+        let LinkSpec { delay, loss, bursts, jitter, .. } = *spec;
+        let bursts =
+            bursts.filter(|bursts| !bursts.is_never()).map(|bursts| BurstChain::new(bursts, id, seed));
+        let (loss_of, jitter_of) = (FlowStreams::default(), FlowStreams::default());
+        let is_sure = loss.is_never() && bursts.is_none() && jitter.is_zero();
+        let chances =
+            (!is_sure).then(|| Box::new(Chances { id, seed, loss, bursts, jitter, loss_of, jitter_of }));
         Self { delay, last_arrival: Time::ZERO, chances }
     }
 
     /// Returns whether packets can be lost.
     #[inline]
     pub(super) fn may_lose(&self) -> bool {
-        self.chances.as_ref().is_some_and(|chances| !chances.loss.is_never())
+        self.chances.as_ref().is_some_and(|chances| !chances.loss.is_never() || chances.bursts.is_some())
     }
 
     /// Returns whether the wire has neither loss nor jitter.
@@ -105,6 +100,7 @@ impl Chances {
                 self.loss_of.of(flow, |minor| Stream::new(self.seed, Purpose::Loss, self.id.0, minor));
             self.loss.covers(stream.bits())
         };
+        let lost = self.bursts.as_mut().is_some_and(BurstChain::loses) || lost;
         if self.jitter.is_zero() {
             return (Span::ZERO, lost);
         }
@@ -114,45 +110,35 @@ impl Chances {
     }
 }
 
-/// Number of streams to fill a gap from which a flow's number counts as far beyond the others.
-const GAP: usize = 1 << 10;
-
-impl Streams {
-    /// Returns the stream of a flow. Streams are created when they are first needed, because flows may be added
-    /// during a run.
-    fn of(&mut self, flow: usize, make: impl Fn(u32) -> Stream) -> &mut Stream {
-        let new = |flow: usize| make(u32::try_from(flow).unwrap_or(u32::MAX));
-        let Self { first, far } = self;
-        if flow >= first.len() + GAP {
-            return far.entry(flow).or_insert_with(|| new(flow));
-        }
-        while first.len() <= flow {
-            let next = first.len();
-            first.push(far.remove(&next).unwrap_or_else(|| new(next)));
-        }
-        &mut first[flow]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::loss_bursts::LossBursts;
 
     #[test]
-    fn flow_streams_are_independent_of_order_and_use_memory_per_flow() {
-        let new = |minor| Stream::new(7, Purpose::Loss, 0, minor);
-        let mut streams = Streams::default();
-        let mut draws = vec![Vec::new(); 4_000];
-        for flow in [3, 3_000, 2_000, 20_000_000, 3, 3_000, 900, 1_900, 2_000, 2_900, 3_000, 20_000_000] {
-            let bits = streams.of(flow, new).bits();
-            draws[flow % 4_000].push((flow, bits));
+    fn bursty_loss_moves_neither_jitter_nor_random_loss() {
+        let spec = LinkSpec {
+            loss: Probability::ratio(1, 10),
+            jitter: Span::from_micros(100),
+            ..LinkSpec::new(None, Span::from_millis(1))
+        };
+        let bursts = LossBursts {
+            to_bad: Probability::ratio(1, 5),
+            to_good: Probability::ratio(1, 5),
+            in_bad: Probability::ratio(1, 2),
+            in_good: Probability::NEVER,
+        };
+        let carried = |bursts| {
+            let mut wire = Wire::new(LinkId(0), &LinkSpec { bursts, ..spec.clone() }, 7);
+            // The packets are further apart than the jitter, so that no packet delays another.
+            let sent = (0..1_000u64).map(|packet| Time::from_nanos(packet * 1_000_000));
+            sent.map(|at| wire.carry(|| 0, at)).collect::<Vec<_>>()
+        };
+        let (alone, with) = (carried(None), carried(Some(bursts)));
+        let lost = |packets: &[(Time, bool)]| packets.iter().filter(|(_, lost)| *lost).count();
+        assert!(lost(&with) > 2 * lost(&alone));
+        for ((at, lost), (other_at, other_lost)) in alone.into_iter().zip(with) {
+            assert!(at == other_at && (!lost || other_lost));
         }
-        for (flow, bits) in draws.iter().flatten() {
-            let place = draws[flow % 4_000].iter().position(|draw| draw == &(*flow, *bits));
-            let mut alone = new(u32::try_from(*flow).expect("small"));
-            let expected = (0..=place.expect("drawn")).map(|_| alone.bits()).last();
-            assert_eq!(Some(*bits), expected, "{flow}");
-        }
-        assert!(streams.first.len() + streams.far.len() < 4_000, "not one for each of 20 000 000");
     }
 }

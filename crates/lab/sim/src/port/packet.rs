@@ -40,6 +40,8 @@ pub struct Departure<T> {
     pub ecn: Ecn,
     /// Whether the queue marked the packet as having met congestion.
     pub marked: bool,
+    /// Whether a second copy of the packet left at the same instant, directly after the packet. The host makes it.
+    pub twice: bool,
     /// The Quick-Start option of the packet's IP header after the port.
     pub quick_start: Option<IpOption>,
 }

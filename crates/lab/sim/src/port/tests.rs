@@ -204,7 +204,7 @@ fn in_a_port(spec: &LinkSpec, plan: &[Planned]) -> Fates {
 fn ask(port: &mut Port<u64>, now: Time, fates: &mut Fates) {
     while let Some(outcome) = port.event(now) {
         let (number, fate) = match outcome {
-            Outcome::Left(Departure { payload, at, ecn, marked, quick_start }) => {
+            Outcome::Left(Departure { payload, at, ecn, marked, quick_start, .. }) => {
                 (payload, Fate::Left(at, ecn, marked, rate_of(quick_start)))
             }
             Outcome::Dropped(Dropped { payload, at, cause }) => (payload, Fate::Dropped(at, cause)),

@@ -15,6 +15,8 @@ const DELAY: Span = Span::from_millis(200);
 const LINUX_DELAY: Span = Span::from_millis(40);
 /// Delay of an ACK in FreeBSD 7, which the HyStart paper uses (`net.inet.tcp.delacktime` = 100 ms).
 const FREEBSD_DELAY: Span = Span::from_millis(100);
+/// Delay of an ACK in QUIC, unless the peer says another (`max_ack_delay`, RFC 9000 section 18.2).
+const QUIC_DELAY: Span = Span::from_millis(25);
 /// Number of quick ACKs in Linux (`TCP_MAX_QUICKACKS`).
 const LINUX_QUICK_ACKS: u32 = 16;
 /// Number of out-of-order ranges above which Windows XP reports no SACK blocks and discards out-of-order data (the HyStart paper, section
@@ -112,6 +114,7 @@ impl Receiver {
             AckPolicy::Every | AckPolicy::Delayed | AckPolicy::WindowsXp => DELAY,
             AckPolicy::Linux => LINUX_DELAY,
             AckPolicy::FreeBsd => FREEBSD_DELAY,
+            AckPolicy::Packets(_) => QUIC_DELAY,
         };
         Self {
             policy: config.ack_policy,
@@ -293,7 +296,7 @@ impl Receiver {
                 self.quick = left.saturating_sub(1);
                 left > 0 && !self.lazy
             }
-            AckPolicy::Delayed | AckPolicy::FreeBsd | AckPolicy::WindowsXp => false,
+            AckPolicy::Delayed | AckPolicy::FreeBsd | AckPolicy::WindowsXp | AckPolicy::Packets(_) => false,
         };
         // Congestion marks must be echoed without delay (RFC 3168 section 6.1.3), and a FIN is acknowledged at once. But if a FIN closes an
         // open connection, Linux delays its ACK as for data, because the application will answer (it "enters pingpong mode"). The delay is
@@ -302,8 +305,11 @@ impl Receiver {
         let urgent = had_hole || fin && !lazy || self.echo != self.ece_last;
         // RFC 5681 section 4.2 requires an ACK for at least every second full segment. Linux (`__tcp_ack_snd_check`) sends one as soon as
         // more than a full segment is unacknowledged, so that a short last segment after a full one does not wait.
-        let more_than_one = self.unacknowledged > self.largest;
-        if quick && !lazy || urgent || more_than_one && !(lazy && len == 0) {
+        let is_full = match self.policy {
+            AckPolicy::Packets(count) => self.unacknowledged >= self.largest * u64::from(count),
+            _ => self.unacknowledged > self.largest,
+        };
+        if quick && !lazy || urgent || is_full && !(lazy && len == 0) {
             self.due = Due::Now;
         } else if self.due == Due::Nothing {
             self.due = Due::Later;

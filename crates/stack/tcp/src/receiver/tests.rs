@@ -1,4 +1,4 @@
-use firstflight::Time;
+use firstflight::{Span, Time};
 use proptest::prelude::*;
 
 use super::{Due, Incoming, Receiver};
@@ -24,6 +24,37 @@ fn data_beyond_a_full_segment_is_acknowledged_immediately() {
         assert_eq!([due(1_000), due(1_000)], [Due::Later, Due::Now], "{policy:?}");
         assert_eq!([due(400), due(600), due(1)], [Due::Later, Due::Later, Due::Now], "{policy:?}");
     }
+}
+
+#[test]
+fn every_so_many_full_segments_are_acknowledged_and_fewer_after_the_delay() {
+    for (delay, waits) in [(None, Span::from_millis(25)), (Some(Span::from_millis(3)), Span::from_millis(3))]
+    {
+        let policy = AckPolicy::Packets(4);
+        let mut receiver =
+            Receiver::new(&Config { ack_policy: policy, ack_delay: delay, ..Config::default() });
+        receiver.establish(1_000, true, 0);
+        let mut due = |len| {
+            receiver.take_next(Time::ZERO, len);
+            let due = (receiver.due, receiver.delayed_at);
+            if due.0 == Due::Now {
+                receiver.acknowledged();
+            }
+            due
+        };
+        let later = (Due::Later, Some(Time::ZERO + waits));
+        for _ in 0..3 {
+            assert_eq!([due(1_000), due(1_000), due(1_000)], [later; 3]);
+            assert_eq!(due(1_000).0, Due::Now);
+        }
+        // A small segment counts by its bytes.
+        assert_eq!([due(1_000), due(1_000), due(1_000), due(999)], [later; 4]);
+        assert_eq!(due(1).0, Due::Now);
+    }
+    let mut receiver = Receiver::new(&Config { ack_policy: AckPolicy::Packets(1), ..Config::default() });
+    receiver.establish(1_000, true, 0);
+    receiver.take_next(Time::ZERO, 1_000);
+    assert_eq!(receiver.due, Due::Now);
 }
 
 fn receiver() -> Receiver {

@@ -2,8 +2,9 @@
 
 use firstflight::{Bytes, Rate, Span, Time};
 use firstflight_sim::{
-    Batch, CbrSpec, CoDelSpec, Cross, Discipline, DropCause, FqCoDelSpec, LinkSpec, OnOffSpec, Periods,
-    PieSpec, PolicerSpec, PortSpec, Probability, QueueLimit, RateTrace, RedSpec, RouterSpec,
+    Batch, CbrSpec, CoDelSpec, Cross, Discipline, Disorder, Displacement, DropCause, FqCoDelSpec, LinkSpec,
+    LossBursts, OnOffSpec, Periods, PieSpec, PolicerSpec, PortSpec, Probability, QueueLimit, RateTrace,
+    RedSpec, Reorder, RouterSpec,
 };
 use firstflight_tcp::quick_start::IpOption;
 
@@ -100,6 +101,15 @@ fn trace() -> LinkSpec {
     LinkSpec { rate: None, rates: RateTrace::new(&steps).ok(), ..link() }
 }
 
+fn bursts() -> LossBursts {
+    LossBursts {
+        to_bad: Probability::ratio(1, 100),
+        to_good: Probability::ratio(1, 3),
+        in_bad: Probability::ratio(4, 5),
+        in_good: Probability::ratio(1, 1_000),
+    }
+}
+
 fn lossy(link: LinkSpec) -> LinkSpec {
     LinkSpec { loss: Probability::ratio(1, 50), jitter: Span::from_millis(2), ..link }
 }
@@ -117,6 +127,13 @@ pub(crate) fn kinds() -> Vec<Kind> {
         kind("rate trace", trace(), vec![QUEUE]),
         kind("jitter", LinkSpec { jitter: Span::from_millis(3), ..link() }, vec![QUEUE]),
         kind("loss", LinkSpec { loss: Probability::ratio(1, 50), ..link() }, vec![RANDOM]),
+        kind("bursty loss", LinkSpec { bursts: Some(bursts()), ..link() }, vec![RANDOM]),
+        crossed(
+            "bursty and other loss, and constant rate",
+            LinkSpec { bursts: Some(bursts()), ..lossy(link()) },
+            &[cbr(7_000_003, 777)],
+            vec![QUEUE, RANDOM],
+        ),
         crossed("constant rate", link(), &[cbr(7_000_003, 777)], vec![QUEUE]),
         crossed("two constant rates", link(), &[cbr(4_000_003, 777), cbr(3_000_017, 333)], vec![QUEUE]),
         crossed("constant rate and loss", lossy(link()), &[cbr(7_000_003, 777)], vec![QUEUE, RANDOM]),
@@ -141,6 +158,15 @@ pub(crate) fn kinds() -> Vec<Kind> {
     for batch in [Batch::Every(Span::from_millis(7)), Batch::Of { packets: 9, hold: Span::from_millis(2) }] {
         let batched = LinkSpec { batch: Some(batch), ..LinkSpec::new(None, Span::from_millis(11)) };
         kinds.push(kind("batches", batched, vec![]));
+    }
+    for by in [
+        Displacement::Packets { count: 3, hold: Span::from_millis(4) },
+        Displacement::Time(Span::from_micros(2_700)),
+    ] {
+        let reorder = Some(Reorder { share: Probability::ratio(1, 20), by });
+        let disorder = Some(Disorder { reorder, ..Disorder::default() });
+        let disordered = LinkSpec { disorder, ..LinkSpec::new(None, Span::from_millis(11)) };
+        kinds.push(kind("disorder", disordered, vec![]));
     }
     for (name, discipline) in disciplines(false) {
         let managed = LinkSpec { discipline, ..link() };

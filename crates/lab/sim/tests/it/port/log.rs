@@ -39,6 +39,8 @@ pub(crate) struct Log {
     pub(crate) arrivals: Vec<(Time, Arriving<Name>)>,
     pub(crate) fates: BTreeMap<Name, Fate>,
     marked: Vec<Name>,
+    /// Sequence number and payload of each packet that was sent.
+    sent: BTreeMap<Name, (u32, u16)>,
     left: BTreeMap<u32, VecDeque<(Time, Segment)>>,
 }
 
@@ -50,6 +52,7 @@ impl Recorder for Log {
             let bytes = u16::try_from(segment.ip_length()).expect("packets of IP");
             let packet = Arriving::new(bytes, FlowKey::of(flow, side), (flow.0, number));
             let quick_start = segment.quick_start.ip();
+            self.sent.insert((flow.0, number), place(segment));
             self.arrivals.push((at, Arriving { ecn: segment.ecn, quick_start, ..packet }));
         }
     }
@@ -73,13 +76,19 @@ impl Recorder for Log {
     }
 }
 
+/// Returns the sequence number and the payload of a segment.
+fn place(segment: &Segment) -> (u32, u16) {
+    (segment.seq, segment.len)
+}
+
 impl Log {
-    /// Names the packets that were sent. Packets of a flow are sent in order: the next one sent is the next one not
-    /// dropped.
+    /// Names the packets that arrived. Of packets of a flow with equal data, the one sent first arrived first.
     fn name_those_that_left(mut self) -> Self {
         for (_, Arriving { payload: name, .. }) in &self.arrivals {
             if !self.fates.contains_key(name)
-                && let Some((at, segment)) = self.left.get_mut(&name.0).and_then(VecDeque::pop_front)
+                && let Some(left) = self.left.get_mut(&name.0)
+                && let Some(index) = left.iter().position(|(_, segment)| self.sent[name] == place(segment))
+                && let Some((at, segment)) = left.remove(index)
             {
                 let (ecn, quick_start) = (segment.ecn, segment.quick_start.ip());
                 let marked = self.marked.contains(name);

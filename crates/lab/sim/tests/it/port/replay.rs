@@ -88,7 +88,7 @@ impl Replay {
     fn note(&mut self, outcome: Outcome<Name>) {
         let by_start = |at: Time| Time::from_nanos(at.nanos() - self.start);
         let (name, fate) = match outcome {
-            Outcome::Left(Departure { payload, at, ecn, marked, quick_start }) => {
+            Outcome::Left(Departure { payload, at, ecn, marked, quick_start, .. }) => {
                 (payload, Fate::Left { at: by_start(at), ecn, marked, quick_start })
             }
             Outcome::Dropped(Dropped { payload, at, cause }) => {

@@ -495,6 +495,7 @@ proptest! {
         ]),
         policy in prop::sample::select(vec![
             AckPolicy::Every, AckPolicy::Delayed, AckPolicy::Linux, AckPolicy::FreeBsd, AckPolicy::WindowsXp,
+            AckPolicy::Packets(1), AckPolicy::Packets(8),
         ]),
         timestamps: bool,
         sack_blocks: bool,
