@@ -343,3 +343,6 @@ impl<T> Port<T> {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod mahimahi_tests;

@@ -33,6 +33,10 @@ pub(crate) enum Purpose {
     Lateness = 12,
     /// The instants at which the rounds of a flow begin.
     Rounds = 16,
+    /// The instant of a trace at which a run begins.
+    TraceStart = 81,
+    /// The rates and delays of a synthetic trace.
+    Synthetic = 82,
 }
 
 /// A stream of random numbers.

@@ -1,4 +1,4 @@
-//! The wire of a link: propagation, random loss, jitter.
+//! The wire of a link: propagation, random loss, jitter, delay over time.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,9 @@ use crate::packet::LinkId;
 use crate::quantity::Probability;
 use crate::random::{Purpose, Stream};
 use crate::spec::LinkSpec;
+use crate::trace::DelayTrace;
 
-/// A wire: its delay, random loss and jitter.
+/// A wire: its delay, random loss, jitter and delay over time.
 #[derive(Clone, Debug)]
 pub(super) struct Wire {
     delay: Span,
@@ -17,7 +18,7 @@ pub(super) struct Wire {
     chances: Option<Box<Chances>>,
 }
 
-/// Jitter and random loss. Every flow has its own streams of random numbers.
+/// Jitter, random loss and delay over time. Every flow has its own streams of random numbers.
 #[derive(Clone, Debug)]
 struct Chances {
     id: LinkId,
@@ -26,6 +27,8 @@ struct Chances {
     jitter: Span,
     loss_of: Streams,
     jitter_of: Streams,
+    /// The extra delay over time, and the index of the step in force.
+    delays: Option<(DelayTrace, u64)>,
 }
 
 /// The random streams of flows, by the flow's number.
@@ -41,8 +44,12 @@ impl Wire {
     pub(super) fn new(id: LinkId, spec: &LinkSpec, seed: u64) -> Self {
         let LinkSpec { delay, loss, jitter, .. } = *spec;
         let (loss_of, jitter_of) = (Streams::default(), Streams::default());
-        let chances = (!loss.is_never() || !jitter.is_zero())
-            .then(|| Box::new(Chances { id, seed, loss, jitter, loss_of, jitter_of }));
+        let delays = spec.delays.clone().map(|trace| {
+            let place = trace.place(Time::ZERO);
+            (trace, place)
+        });
+        let chances = (!loss.is_never() || !jitter.is_zero() || delays.is_some())
+            .then(|| Box::new(Chances { id, seed, loss, jitter, loss_of, jitter_of, delays }));
         Self { delay, last_arrival: Time::ZERO, chances }
     }
 
@@ -52,13 +59,13 @@ impl Wire {
         self.chances.as_ref().is_some_and(|chances| !chances.loss.is_never())
     }
 
-    /// Returns whether the wire has neither loss nor jitter.
+    /// Returns whether the wire has neither loss, jitter nor delay over time.
     #[inline]
     pub(super) fn is_sure(&self) -> bool {
         self.chances.is_none()
     }
 
-    /// Returns when a packet arrives whose transmission ends at `sent`. The wire has neither loss nor jitter.
+    /// Returns when a packet arrives whose transmission ends at `sent`. The wire has neither loss, jitter nor delay over time.
     #[inline]
     pub(super) fn carry_surely(&mut self, sent: Time) -> Time {
         self.last_arrival = sent + self.delay;
@@ -82,7 +89,10 @@ impl Wire {
     #[inline]
     pub(super) fn carry(&mut self, flow: impl FnOnce() -> usize, sent: Time) -> (Time, bool) {
         let (jitter, lost) = match &mut self.chances {
-            Some(chances) => chances.draw(flow()),
+            Some(chances) => {
+                let (jitter, lost) = chances.draw(flow());
+                (jitter + chances.delay_at(sent), lost)
+            }
             None => (Span::ZERO, false),
         };
         self.last_arrival = self.last_arrival.max(sent + self.delay + jitter);
@@ -96,6 +106,11 @@ impl Wire {
 }
 
 impl Chances {
+    /// Returns the extra delay of a packet whose transmission ends at `sent`.
+    fn delay_at(&mut self, sent: Time) -> Span {
+        self.delays.as_mut().map_or(Span::ZERO, |(trace, place)| trace.delay_at(place, sent))
+    }
+
     /// Draws the jitter of a packet, and whether it is lost.
     #[cold]
     #[inline(never)]
