@@ -9,6 +9,7 @@ mod path;
 mod read;
 mod row;
 mod runs;
+mod traces;
 
 pub(crate) use path::LIMIT_AND_DURATION;
 pub use row::{Exclusion, Heading, Key, Need};
@@ -20,7 +21,7 @@ use crate::suggest::{OPTIONS, meant};
 
 /// Returns all keys, in the order of the help.
 pub fn keys() -> impl Iterator<Item = &'static Key> + Clone {
-    path::KEYS.iter().chain(ends::KEYS).chain(runs::KEYS)
+    path::KEYS.iter().chain(traces::KEYS).chain(ends::KEYS).chain(runs::KEYS)
 }
 
 /// Returns the names of all keys, in the order of the help.

@@ -46,6 +46,7 @@ mod scenario;
 pub mod script;
 pub mod suggest;
 pub mod topology;
+mod traces;
 mod windows;
 
 pub use asking::{asks_routers, is_quick_start};
@@ -74,4 +75,5 @@ pub use restart::RestartChoice;
 pub use scenario::{
     Goal, Rounds, Scenario, ScenarioError, ScenarioFault, Writes, fnv_1a, lowest, probability, quote,
 };
+pub use traces::TraceOrigin;
 pub use windows::Window;

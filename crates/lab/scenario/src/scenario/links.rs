@@ -34,6 +34,7 @@ impl Scenario {
                 Some(QueueSize::Bdp(_)) | None => QueueLimit::Unlimited,
             },
             rates: self.rate_trace.clone(),
+            delays: self.delay_trace.clone(),
             discipline: self.discipline(),
             policer: self.policer,
             ack_batch: self.ack_aggregation,

@@ -168,7 +168,8 @@ impl Scenario {
         scenario.timer_noise =
             options.timer_noise.unwrap_or(unset.timer_noise.filter(|_| scenario.has_usual_noise()));
         scenario.check()?;
-        Ok(scenario)
+        let seed = scenario.seed;
+        Ok(scenario.at_seed(seed).into_owned())
     }
 
     /// Returns an error if the stack does not have the loss recovery.
