@@ -17,7 +17,7 @@ use crate::traces::TraceOrigin;
 /// The time before a flow for which a trace that repeats is known, in addition to the limit.
 const BEFORE: Span = Span::from_secs(600);
 
-/// The most steps of a trace that repeats in the ideal sender. The mean rate follows.
+/// The maximum number of steps of a trace that repeats in the ideal sender. The mean rate follows.
 const MOST_STEPS: usize = 1 << 20;
 
 /// The time after the end of a transfer for which opportunities are known one by one.

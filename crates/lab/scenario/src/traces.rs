@@ -12,10 +12,10 @@ use firstflight_sim::{CellularSpec, DelayTrace, RateTrace, SlotsSpec, TraceFault
 use crate::bottleneck::show_rate_trace;
 use crate::quantity::{self, QuantityError, Why, refuse, show_span};
 
-/// The most steps or opportunities of a trace.
+/// The maximum number of steps or opportunities of a trace.
 pub(crate) const MOST_STEPS: usize = 4_000_000;
 
-/// The most steps that the canonical text of a scenario lists. Of a longer trace it has a digest.
+/// The maximum number of steps that the canonical text of a scenario lists. Of a longer trace it has a digest.
 const MOST_SHOWN: usize = 4_096;
 
 pub(crate) const RATES: &str = "a rate trace is a list of times and rates as in `0s=100mbit,5s=20mbit` (a rate may be `0`), a file with one \
@@ -87,15 +87,12 @@ pub(crate) fn rates(text: &str) -> Result<Given<RateTrace>, QuantityError> {
     let (body, play) = Play::split(text.trim(), RATES)?;
     if let Some((name, settings)) = synthetic::name(body, &["lte", "leo"]) {
         play.refuse(text, "a synthetic trace begins as the seed says and repeats")?;
-        let (shown, draw) = match name {
-            "lte" => {
-                let spec = synthetic::cellular(settings)?;
-                (synthetic::show_cellular(spec), Draw::Cellular(spec))
-            }
-            _ => {
-                let spec = synthetic::slots(settings, synthetic::LEO_RATES)?;
-                (synthetic::show_slots(spec, synthetic::LEO_RATES), Draw::Slots(spec))
-            }
+        let (shown, draw) = if name == "lte" {
+            let spec = synthetic::cellular(settings)?;
+            (synthetic::show_cellular(spec), Draw::Cellular(spec))
+        } else {
+            let spec = synthetic::slots(settings, synthetic::LEO_RATES)?;
+            (synthetic::show_slots(spec, synthetic::LEO_RATES), Draw::Slots(spec))
         };
         let origin = TraceOrigin { text: shown, draw };
         let trace = match draw {

@@ -95,6 +95,7 @@ impl SlotsSpec {
 }
 
 #[cfg(test)]
+#[expect(clippy::cast_precision_loss, reason = "rates and counts are far below 2^53")]
 mod tests {
     use super::*;
 
@@ -115,13 +116,14 @@ mod tests {
     /// A log-normal law has their mean, median, 95th percentile and silent share. Their 5th percentile is lower.
     #[test]
     fn a_cellular_rate_has_the_published_mean_median_high_percentile_and_silence() {
-        for (name, mean, silent, [p5, p50, p95]) in [
-            ("Verizon-LTE-short.down", 5.03, 0.016, [0.60, 4.32, 12.12]),
-            ("TMobile-LTE-short.down", 16.70, 0.036, [0.72, 14.40, 39.48]),
+        for (name, kbps, silent_ppm, [p5, p50, p95]) in [
+            ("Verizon-LTE-short.down", 5_030_u32, 16_000_u32, [0.60, 4.32, 12.12]),
+            ("TMobile-LTE-short.down", 16_700, 36_000, [0.72, 14.40, 39.48]),
         ] {
+            let (mean, silent) = (f64::from(kbps) / 1e3, f64::from(silent_ppm) / 1e6);
             let spec = CellularSpec {
-                mean: Rate::from_bps((mean * 1e6) as u64),
-                silent_ppm: (silent * 1e6) as u32,
+                mean: Rate::from_bps(u64::from(kbps) * 1_000_u64),
+                silent_ppm,
                 sigma_milli: 600,
             };
             let (own_mean, own, own_silent) = statistics(spec);

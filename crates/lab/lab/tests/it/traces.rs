@@ -12,7 +12,7 @@ struct File(PathBuf);
 impl File {
     fn new(name: &str, millis: impl IntoIterator<Item = u32>) -> Self {
         let path = std::env::temp_dir().join(format!("firstflight-lab-{}-{name}", std::process::id()));
-        let lines: String = millis.into_iter().map(|at| format!("{at}\n")).collect();
+        let lines: String = millis.into_iter().fold(String::new(), |lines, at| lines + &format!("{at}\n"));
         std::fs::write(&path, lines).expect("a file");
         Self(path)
     }

@@ -84,12 +84,12 @@ fn pieces_of<T: Copy>(
         for model in models {
             pieces_of(model, values, pieces, false)?;
         }
-        let once = pieces.get(from..).unwrap_or_default().to_vec();
-        if once.is_empty() {
+        let of_one = pieces.get(from..).unwrap_or_default().to_vec();
+        if of_one.is_empty() {
             return Err(format!("{name} has no model"));
         }
         for _ in 1..count {
-            once.iter().try_for_each(|piece| push(pieces, *piece))?;
+            of_one.iter().try_for_each(|piece| push(pieces, *piece))?;
         }
         return Ok(count == 0);
     }

@@ -486,9 +486,10 @@ impl DropTail {
             return true;
         }
         // At opportunities no packet is in transmission between two, and those of this instant come before the arrival.
-        let (places, freed) = match self.transmitter.waits_for_opportunities() {
-            true => (0, None),
-            false => (1, self.freed.filter(|(at, _)| *at == now)),
+        let (places, freed) = if self.transmitter.waits_for_opportunities() {
+            (0, None)
+        } else {
+            (1, self.freed.filter(|(at, _)| *at == now))
         };
         let (freed, bytes) = freed.map_or((0, 0), |(_, bytes)| (1, bytes));
         match self.queue {

@@ -170,8 +170,8 @@ impl Managed {
     /// Moves the next packet from the queue to the transmitter, unless the discipline drops all waiting packets.
     fn start(&mut self, now: Time) {
         if let Some(Waiting { descriptor, flow, since, .. }) = self.aqm.depart(now, &mut self.out) {
-            let arrived = if self.transmitter.waits_for_opportunities() { since } else { now };
-            let starts = self.transmitter.transmit(arrived, descriptor.wire());
+            let entered = if self.transmitter.waits_for_opportunities() { since } else { now };
+            let starts = self.transmitter.transmit(entered, descriptor.wire());
             let (arrives, lost) = self.wire.carry(|| flow.stream as usize, self.transmitter.free_at());
             let fate = if lost { Fate::Lost } else { Fate::Arrives };
             self.ring.push_back(Transit::new(descriptor, starts, arrives, fate));

@@ -1,4 +1,4 @@
-//! Departures at opportunities compared with mahimahi's rule, written again here as a loop over milliseconds.
+//! Transmissions at opportunities compared with mahimahi's rule, written here as a loop over milliseconds.
 
 use std::collections::VecDeque;
 
