@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use firstflight::{Bytes, Rate, Span, Time};
+use firstflight::{Bytes, Span};
 use firstflight_sim::{Batch, PolicerSpec, RateTrace};
 
 use crate::quantity::{
@@ -270,12 +270,7 @@ pub fn rate_trace(text: &str) -> Result<RateTrace, QuantityError> {
 
 /// Writes a rate over time as a list that [`rate_trace`] reads.
 pub fn show_rate_trace(trace: &RateTrace) -> String {
-    let step = |(at, rate): &(Time, Rate)| {
-        let at = if *at == Time::ZERO { "0s".to_owned() } else { show_span(at.since(Time::ZERO)) };
-        let rate = if *rate == Rate::ZERO { "0".to_owned() } else { show_rate(*rate) };
-        format!("{at}={rate}")
-    };
-    trace.steps().iter().map(step).collect::<Vec<_>>().join(",")
+    traces::show_rates(trace)
 }
 
 #[cfg(test)]

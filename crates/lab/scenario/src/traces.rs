@@ -3,27 +3,18 @@
 mod files;
 mod netem;
 mod synthetic;
+mod values;
 
 use std::path::PathBuf;
 
 use firstflight::{Rate, Span, Time};
-use firstflight_sim::{CellularSpec, DelayTrace, RateTrace, SlotsSpec, TraceFault};
+use firstflight_sim::{CellularSpec, DelayTrace, RateTrace, SlotsSpec};
 
-use crate::bottleneck::show_rate_trace;
-use crate::quantity::{self, QuantityError, Why, refuse, show_span};
-
-/// The maximum number of steps or opportunities of a trace.
-pub(crate) const MOST_STEPS: usize = 4_000_000;
+use crate::quantity::{self, QuantityError, Why, refuse, show_rate, show_span};
+use values::{DELAYS, RATES};
 
 /// The maximum number of steps that the canonical text of a scenario lists. Of a longer trace it has a digest.
 const MOST_SHOWN: usize = 4_096;
-
-pub(crate) const RATES: &str = "a rate trace is a list of times and rates as in `0s=100mbit,5s=20mbit` (a rate may be `0`), a file with one \
-                                `TIME RATE` a line from 0s, mahimahi's lines of milliseconds or netem-trace's JSON, or `lte` or `leo`; then \
-                                any of `loop`, `loop=TIME`, `once`, `start=TIME`, `start=random`";
-
-const DELAYS: &str = "a delay trace is a list of times and delays as in `0s=0,15s=20ms`, a file with one `TIME DELAY` a line from 0s or \
-                      netem-trace's JSON, or `leo`; then any of `loop`, `loop=TIME`, `once`, `start=TIME`, `start=random`";
 
 /// The origin of a trace whose steps are not its canonical text, or that the seed changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,7 +121,7 @@ pub(crate) fn rates(text: &str) -> Result<Given<RateTrace>, QuantityError> {
     };
     let trace = trace.starting_at(play.start);
     let listed = !is_packets && trace.steps().len() <= MOST_SHOWN;
-    let shown = if listed { show_rate_trace(&trace) } else { digest };
+    let shown = if listed { show_rates(&trace) } else { digest };
     let period = trace.period().filter(|_| !is_packets);
     Ok(Given { origin: play.origin(shown, period, listed), trace, file })
 }
@@ -164,12 +155,25 @@ pub(crate) fn delays(text: &str) -> Result<Given<DelayTrace>, QuantityError> {
     Ok(Given { origin, trace, file: content.file })
 }
 
+/// Writes a rate over time as a list that [`rates`] reads.
+pub(crate) fn show_rates(trace: &RateTrace) -> String {
+    let rate = |rate: Rate| if rate == Rate::ZERO { "0".to_owned() } else { show_rate(rate) };
+    show(trace.steps(), rate)
+}
+
 /// Writes a delay over time as a list that [`delays`] reads.
 pub(crate) fn show_delays(trace: &DelayTrace) -> String {
-    let zero = |span: Span, zero: &str| if span.is_zero() { zero.to_owned() } else { show_span(span) };
-    let step =
-        |(at, delay): &(Time, Span)| format!("{}={}", zero(at.since(Time::ZERO), "0s"), zero(*delay, "0"));
-    trace.steps().iter().map(step).collect::<Vec<_>>().join(",")
+    let delay = |delay: Span| if delay.is_zero() { "0".to_owned() } else { show_span(delay) };
+    show(trace.steps(), delay)
+}
+
+/// Writes steps as a list.
+fn show<T: Copy>(steps: &[(Time, T)], value: impl Fn(T) -> String) -> String {
+    let step = |(at, of): &(Time, T)| {
+        let at = if *at == Time::ZERO { "0s".to_owned() } else { show_span(at.since(Time::ZERO)) };
+        format!("{at}={}", value(*of))
+    };
+    steps.iter().map(step).collect::<Vec<_>>().join(",")
 }
 
 /// How a trace is played.
@@ -253,22 +257,6 @@ impl Play {
         let draw = if self.random { Draw::Start } else { Draw::Nothing };
         Some(TraceOrigin { text, draw })
     }
-}
-
-/// Returns the fault of steps at a place of a file.
-fn at_line(text: &str, fault: TraceFault, line: Option<usize>, allowed: &'static str) -> QuantityError {
-    let why = line.map_or(Why::Trace(fault), |line| Why::TraceLine(Box::new((fault, line))));
-    refuse(text, why, allowed)
-}
-
-/// Reads a rate that may be zero.
-fn rate(text: &str) -> Result<Rate, QuantityError> {
-    Ok(quantity::unless_zero(text, quantity::rate)?.unwrap_or(Rate::ZERO))
-}
-
-/// Reads a time that may be zero.
-fn span(text: &str) -> Result<Span, QuantityError> {
-    Ok(quantity::unless_zero(text, quantity::span)?.unwrap_or(Span::ZERO))
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use firstflight::{Rate, Span, Time};
 use firstflight_sim::TraceFault;
 use sha2::{Digest, Sha256};
 
-use super::{DELAYS, MOST_STEPS, RATES, at_line, netem, rate, span};
+use super::netem;
+use super::values::{DELAYS, MOST_STEPS, RATES, at_line, rate, span};
 use crate::quantity::{Line, QuantityError, Why, refuse};
 use crate::reading::read_text_up_to;
 

@@ -3,7 +3,7 @@
 use firstflight::{Rate, Span, Time};
 use serde_json::Value;
 
-use super::MOST_STEPS;
+use super::values::MOST_STEPS;
 
 /// The names of a kind of trace, and how its values are read.
 pub(super) struct Values<T> {

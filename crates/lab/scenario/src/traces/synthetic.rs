@@ -3,7 +3,7 @@
 use firstflight::{Rate, Span};
 use firstflight_sim::{CellularSpec, SlotsSpec};
 
-use super::{rate, span};
+use super::values::{rate, span};
 use crate::quantity::{self, QuantityError, Why, refuse, show_rate, show_span};
 
 const LTE: &str = "`lte` is a synthetic rate, in 100-ms bins, with any of mean=RATE, silent=SHARE, sigma=NUMBER, as in \

@@ -1,3 +1,4 @@
+use super::values::MOST_STEPS;
 use super::*;
 use crate::keys::key;
 use crate::options::Options;
