@@ -44,8 +44,7 @@ pub(crate) fn from_options(command: &Probe, registry: Registry, arguments: &[Str
     let all = given.filter(|(name, _)| *name != "probe" || is_said);
     reading::set(&mut options, all.chain((!is_said).then_some(&search)), arguments)?;
     let scenario = reading::resolve(&options, arguments)?;
-    let trace = options.rate_trace_file.as_deref();
-    let inputs: Vec<_> = trace.map(|path| Input { what: "rate trace", path }).into_iter().collect();
+    let inputs = reading::traces(&options);
     run(&scenario, runs, output, &inputs, &[], arguments)
 }
 

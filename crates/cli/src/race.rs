@@ -62,8 +62,7 @@ pub(crate) fn from_options(race: &Race, registry: Registry, arguments: &[String]
     })?;
     let choices = over_restarts(choices, &options).map_err(|error| Failure::usage(error.to_string()))?;
     let scenario = reading::resolve(&options, arguments)?;
-    let trace = options.rate_trace_file.as_deref();
-    let inputs: Vec<_> = trace.map(|path| Input { what: "rate trace", path }).into_iter().collect();
+    let inputs = reading::traces(&options);
     let notes = Vec::new();
     run(&scenario, (list, &choices), &race.runs, &race.output, &inputs, notes, arguments)
 }
@@ -120,9 +119,8 @@ pub(crate) fn from_file(file: &Run, registry: Registry, arguments: &[String]) ->
         return Err(Failure::usage(why).at(Place::key(&name, &text, SCHEMES)));
     }
     let notes = replaced.iter().map(|Replaced { key, by }| format!("--{by} replaces `{key}` of {name}"));
-    let trace = options.rate_trace_file.as_deref();
     let mut inputs = vec![Input { what: "scenario", path: &file.scenario }];
-    inputs.extend(trace.map(|path| Input { what: "rate trace", path }));
+    inputs.extend(reading::traces(&options));
     let list = list.as_deref().or(of_file);
     run(&scenario, (list, &choices), &file.runs, &file.output, &inputs, notes.collect(), arguments)
 }

@@ -10,12 +10,20 @@ use firstflight_scenario::{
 
 use crate::failure::{Failure, Place};
 use crate::options::RunOptions;
+use crate::targets::Input;
 
 impl RunOptions {
     /// Returns the number of runs at a time; `None` for the number of processors.
     pub(crate) fn jobs(&self, arguments: &[String]) -> Result<Option<usize>, Failure> {
         jobs(self.jobs.as_deref(), arguments)
     }
+}
+
+/// Returns the files from which the options read rates and delays over time.
+pub(crate) fn traces(options: &Options) -> Vec<Input<'_>> {
+    let rates = options.rate_trace_file.as_deref().map(|path| Input { what: "rate trace", path });
+    let delays = options.delay_trace_file.as_deref().map(|path| Input { what: "delay trace", path });
+    rates.into_iter().chain(delays).collect()
 }
 
 /// Returns the value of `--jobs`; `None` if it was not given.

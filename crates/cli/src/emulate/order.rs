@@ -15,7 +15,7 @@ use super::beside::Beside;
 use crate::failure::{Failure, Place};
 use crate::keys::RealKeys;
 use crate::reading;
-use crate::targets::{Input, check_file, is_same};
+use crate::targets::{check_file, is_same};
 
 #[derive(Args, Debug)]
 #[command(
@@ -97,8 +97,7 @@ pub(super) fn order(
         return Err(impossible(&PathError::Hosts, arguments));
     }
     let scenario = reading::resolve(&of_the_links(registry, &path.given, arguments)?, arguments)?;
-    let trace = all.rate_trace_file.as_deref();
-    let inputs: Vec<_> = trace.map(|path| Input { what: "rate trace", path }).into_iter().collect();
+    let inputs = reading::traces(&all);
     for (option, file) in [("--log", log), ("--report", report)] {
         if let Some(file) = file {
             check_file(option, file, &inputs, arguments)?;

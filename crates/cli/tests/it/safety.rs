@@ -121,13 +121,15 @@ fn two_outputs_in_one_file_are_refused_however_they_are_spelled() {
 
 #[test]
 fn a_file_without_an_end_is_refused() {
-    for arguments in [
-        &["race", "--rate-trace", "/dev/zero"][..],
-        &["run", "/dev/zero"],
-        &["sweep", "/dev/zero", "--show", "0"],
+    for (arguments, limit) in [
+        (&["race", "--rate-trace", "/dev/zero"][..], "64 MB"),
+        (&["race", "--delay-trace", "/dev/zero"], "64 MB"),
+        (&["run", "/dev/zero"], "16 MB"),
+        (&["sweep", "/dev/zero", "--show", "0"], "16 MB"),
     ] {
         let line = refused(arguments);
-        assert!(line.contains("/dev/zero") && line.contains("it is larger than 16 MB"), "{line}");
+        let words = format!("it is larger than {limit}");
+        assert!(line.contains("/dev/zero") && line.contains(&words), "{line}");
     }
     let output = run(&["packetdrill", "/dev/zero"]);
     let output_of = "UNREADABLE /dev/zero: cannot be read: it is larger than 16 MB\n";

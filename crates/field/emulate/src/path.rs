@@ -64,6 +64,7 @@ impl<T> Path<T> {
     /// # Errors
     /// The part of the scenario that needs simulated hosts.
     pub fn new(scenario: &Scenario, sender: Side) -> Result<Self, PathError> {
+        let scenario = &*scenario.at_seed(scenario.seed);
         if let Some(entry) = scenario.beside.first() {
             return Err(PathError::Cross(entry.to_string()));
         }

@@ -121,6 +121,7 @@ fn run<'a>(
     seed: u64,
     how: &How<'_>,
 ) -> Result<Run<'a>, RunError> {
+    let scenario = &*scenario.at_seed(seed);
     let Topology::Hosts(hosts) = scenario.topology else { return Err(RunError::NoPopulation) };
     let network = network(scenario, population, hosts, group)?;
     let census = Census::new(scenario.mss.into());

@@ -64,6 +64,7 @@ fn run(
     seed: u64,
     how: &How<'_>,
 ) -> Result<(ProbeRow, Vec<TrainRow>), RunError> {
+    let scenario = &*scenario.at_seed(seed);
     let mut built = RunNetwork::new(scenario, None)?;
     let spec = ProbeSpec::new(choice.setting(scenario.packet()))
         .map_err(|fault| firstflight_sim::NetworkError::Flow { flow: 0, fault })?;

@@ -66,6 +66,7 @@ pub(crate) fn run_watched(
     watching: Watching,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Outcome, RunError> {
+    let scenario = &*scenario.at_seed(seed);
     let built = RunNetwork::new(scenario, Some(choice))?;
     let sim = Sim::new(&built.network, seed, built.surroundings())?;
     measure(sim, &built, (scenario, choice), watching, interrupted)
@@ -94,7 +95,7 @@ pub(crate) fn measure(
     let sized = matches!(scenario.goal, Goal::Size(_));
     let (mut end, mut is_over) = (latest, false);
     let mut reached = sim.now();
-    let ideal = scenario.ideal_sender();
+    let ideal = scenario.ideal_sender_of_packets();
     let mut are_intervals_known = false;
     let mut meter = Meter::new(scenario, built.start, metered(scenario, built), slot);
     meter.read(&sim, reached);
@@ -264,6 +265,7 @@ pub(crate) fn count_without(
     wanted: (&[u64], Option<&mut Readings>),
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Counted, RunError> {
+    let scenario = &*scenario.at_seed(seed);
     let mut built = RunNetwork::new(scenario, None)?;
     measured(scenario).for_each(|flow| built.network.mute(flow));
     if has_on_off(scenario) {
@@ -325,7 +327,7 @@ fn follow_ideal<W: Recorder>(
         // The rate that is left depends on how long the overload has lasted.
         return Ok(Some(Vec::new()));
     }
-    let sender = scenario.ideal_sender();
+    let sender = scenario.ideal_sender_of_packets();
     let latest = built.start + horizon(built, scenario, &sender);
     let mut is_over = false;
     loop {

@@ -41,6 +41,7 @@ pub(crate) fn measure(
     buffers: &BufferPool,
 ) -> Result<Finished, RunError> {
     how.go_on()?;
+    let scenario = &*scenario.at_seed(seed);
     let record = how.record.filter(|_| seed == scenario.seed);
     let slot = how.slots.map(|slots| slots.length);
     let clients = client_taps(scenario, choice, seed, how)?;
@@ -99,6 +100,7 @@ pub(crate) fn compare(
     warm_up: Option<WarmUp>,
     how: &How<'_>,
 ) -> Result<Vec<Finished>, RunError> {
+    let scenario = &*scenario.at_seed(seed);
     let ends = finished.iter().map(|run| run.end).collect();
     let instants = has_harm(scenario).then(|| instants(scenario, &finished));
     let compared = read_without(scenario, seed, (ends, instants), warm_up, how)?;
@@ -147,6 +149,7 @@ fn read_without(
     warm_up: Option<WarmUp>,
     how: &How<'_>,
 ) -> Result<Compared, RunError> {
+    let scenario = &*scenario.at_seed(seed);
     if !scenario.has_cross() || ends.is_empty() {
         return Ok(Compared::default());
     }

@@ -42,6 +42,7 @@ impl WarmUp {
         if asking.is_some() && scenario.restart.asks_routers() {
             return Ok(None);
         }
+        let scenario = &*scenario.at_seed(seed);
         let built = RunNetwork::new(scenario, asking)?;
         let mut sim = Sim::new(&built.network, seed, built.surroundings())?;
         let before = Time::from_nanos(built.start.nanos().saturating_sub(1));

@@ -57,6 +57,9 @@ pub struct IdealSender {
     pub receiver_bps: Option<u64>,
     /// The rate of each bottleneck, as steps in IP bits per second.
     pub rates: Vec<(u64, u64)>,
+    /// The rate of each bottleneck in which each opportunity for a packet is a separate step; `None` if the bottleneck has a rate. The
+    /// stream uses it, and the available rate does not: that has the rates averaged in `rates`.
+    pub opportunities: Option<Vec<(u64, u64)>>,
     /// The policer in front of each bottleneck, if there is one.
     pub policer: Option<Policer>,
     /// The base round-trip time in nanoseconds, which is also the duration of the handshake.
@@ -88,6 +91,7 @@ impl IdealSender {
     /// have used some of it. If responsive flows use a rate and a bucket, the ideal sender has an equal share of both. Random loss is not
     /// modelled in either direction: a clairvoyant sender needs no ACK, and losses are part of a real sender's cost.
     pub fn stream(&self, hops: &[Hop], syn_at: u64) -> Vec<(u64, u64)> {
+        let rates = self.opportunities.as_ref().unwrap_or(&self.rates);
         let lump = |(after, bytes): &(u64, u64)| {
             (syn_at.saturating_add((*after).max(self.base_rtt)), bit_nanos(*bytes))
         };
@@ -96,14 +100,14 @@ impl IdealSender {
         let begins = lumps.first().map_or(syn_at, |(at, _)| *at);
         let own = (begins, self.ip_bytes.map_or(FOR_EVER, |bytes| bytes.saturating_mul(8)));
         let arriving = hops.iter().fold(access, |mut stream, hop| {
-            let hop = hop.shared(&self.rates, own);
+            let hop = hop.shared(rates, own);
             let begins = stream.first().map_or(0, |(at, _)| *at);
             if let Some(policer) = self.policer {
                 let left = hop.left(&[(0, policer.bps)]);
                 let bucket = bit_nanos(policer.burst) / u128::from(1 + hop.active_at(begins));
                 stream = through(&stream, &Server { left, bucket });
             }
-            let link = Server { left: hop.left(&self.rates), bucket: 0 };
+            let link = Server { left: hop.left(rates), bucket: 0 };
             after(through(&stream, &link), hop.delay.nanos())
         });
         // No other traffic uses the receiver's access link.
@@ -177,6 +181,7 @@ mod tests {
             access_bps: 8_000_000_000_000,
             receiver_bps: None,
             rates: vec![(0, 8_000_000)],
+            opportunities: None,
             policer: None,
             base_rtt: 100 * MS,
             writes: vec![(0, bytes)],

@@ -1,16 +1,15 @@
 //! The text forms of the bottleneck's settings: queue management, policer, rate over time, ACK aggregation.
 
 use std::fmt;
-use std::path::PathBuf;
 
-use firstflight::{Bytes, Rate, Span, Time};
-use firstflight_sim::{Batch, PolicerSpec, RateTrace, TraceFault};
+use firstflight::{Bytes, Span};
+use firstflight_sim::{Batch, PolicerSpec, RateTrace};
 
 use crate::quantity::{
-    self, Decimal, Line, QuantityError, QueueSize, Why, refuse, show_bytes, show_rate, show_span,
+    self, Decimal, QuantityError, QueueSize, Why, refuse, show_bytes, show_rate, show_span,
 };
-use crate::reading::read_text;
 use crate::suggest::{QUEUES, folded, meant};
+use crate::traces;
 
 /// Active queue management of the bottleneck. A field that is `None` has the default of the paper or RFC that specifies the algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -279,75 +278,17 @@ pub fn show_ack_aggregation(batch: Batch) -> String {
     }
 }
 
-const TRACE: &str = "a rate trace is a list of times and rates as in `0s=100mbit,5s=20mbit` (a rate may be `0`), or a \
-                     file of them, one `TIME RATE` a line, in order from 0s, at most 4096 steps";
-const TRACE_STEPS: usize = 4_096;
-
-/// Reads a rate over time: a list, or the name of a file that holds one.
+/// Reads a rate over time: a list, or the name of a file, and how it is played. If the seed changes the rate, it is that of seed zero.
 ///
 /// # Errors
 /// A file that cannot be read, a time or a rate that cannot be read, steps out of order.
 pub fn rate_trace(text: &str) -> Result<RateTrace, QuantityError> {
-    let text = text.trim();
-    let Some(file) = trace_file(text) else {
-        let steps = text.split(',').map(|part| step(part, part.split_once('=')));
-        return trace(text, steps, Why::Trace);
-    };
-    let content =
-        read_text(&file).map_err(|error| refuse(text, Why::Unreadable(error.to_string()), TRACE))?;
-    let lines = (1..).zip(content.lines());
-    let lines = lines.map(|(number, line)| (number, line.split('#').next().unwrap_or_default().trim()));
-    let lines = lines.filter(|(_, line)| !line.is_empty());
-    let steps = lines.clone().map(|(number, line)| {
-        step(line, line.split_once(char::is_whitespace)).map_err(|QuantityError { found, why, allowed }| {
-            let why = Why::Line(Box::new(Line { number, found, why }));
-            QuantityError { allowed, ..refuse(text, why, TRACE) }
-        })
-    });
-    trace(text, steps, |fault| {
-        let at_fault = match fault {
-            TraceFault::Order { step } => lines.clone().nth(step.saturating_sub(1)),
-            TraceFault::LateStart => lines.clone().next(),
-            TraceFault::EndsInOutage => lines.clone().last(),
-            TraceFault::Empty | TraceFault::HugeRate => None,
-        };
-        at_fault.map_or(Why::Trace(fault), |(number, _)| Why::TraceLine(Box::new((fault, number))))
-    })
-}
-
-/// Returns the file that holds a rate over time; `None` if the text itself is the list.
-pub(crate) fn trace_file(text: &str) -> Option<PathBuf> {
-    (!text.contains('=')).then(|| PathBuf::from(text.trim()))
-}
-
-fn step(text: &str, parts: Option<(&str, &str)>) -> Result<(Time, Rate), QuantityError> {
-    let allowed = |error: QuantityError| QuantityError { allowed: TRACE.into(), ..error };
-    let Some((at, rate)) = parts else { return Err(refuse(text, Why::NoStep, TRACE)) };
-    let at = quantity::unless_zero(at, quantity::span).map_err(allowed)?.unwrap_or(Span::ZERO);
-    let rate = quantity::unless_zero(rate, quantity::rate).map_err(allowed)?.unwrap_or(Rate::ZERO);
-    Ok((Time::ZERO + at, rate))
-}
-
-fn trace(
-    text: &str,
-    steps: impl Iterator<Item = Result<(Time, Rate), QuantityError>>,
-    why: impl Fn(TraceFault) -> Why,
-) -> Result<RateTrace, QuantityError> {
-    let steps: Vec<_> = steps.take(TRACE_STEPS + 1).collect::<Result<_, _>>()?;
-    if steps.len() > TRACE_STEPS {
-        return Err(refuse(text, Why::TooLarge, TRACE));
-    }
-    RateTrace::new(&steps).map_err(|fault| refuse(text, why(fault), TRACE))
+    traces::rates(text).map(|given| given.trace)
 }
 
 /// Writes a rate over time as a list that [`rate_trace`] reads.
 pub fn show_rate_trace(trace: &RateTrace) -> String {
-    let step = |(at, rate): &(Time, Rate)| {
-        let at = if *at == Time::ZERO { "0s".to_owned() } else { show_span(at.since(Time::ZERO)) };
-        let rate = if *rate == Rate::ZERO { "0".to_owned() } else { show_rate(*rate) };
-        format!("{at}={rate}")
-    };
-    trace.steps().iter().map(step).collect::<Vec<_>>().join(",")
+    traces::show_rates(trace)
 }
 
 #[cfg(test)]

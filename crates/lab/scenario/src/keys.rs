@@ -11,6 +11,7 @@ mod presets;
 mod read;
 mod row;
 mod runs;
+mod traces;
 
 pub(crate) use path::LIMIT_AND_DURATION;
 pub use row::{Exclusion, Heading, Key, Need};
@@ -22,7 +23,7 @@ use crate::suggest::{OPTIONS, meant};
 
 /// Returns all keys, in the order of the help.
 pub fn keys() -> impl Iterator<Item = &'static Key> + Clone {
-    let of_the_path = presets::KEYS.iter().chain(path::KEYS).chain(packets::KEYS);
+    let of_the_path = presets::KEYS.iter().chain(path::KEYS).chain(traces::KEYS).chain(packets::KEYS);
     of_the_path.chain(ends::KEYS).chain(runs::KEYS)
 }
 

@@ -52,6 +52,7 @@ mod scenario;
 pub mod script;
 pub mod suggest;
 pub mod topology;
+mod traces;
 mod windows;
 
 pub use asking::{asks_routers, is_quick_start};
@@ -82,4 +83,5 @@ pub use reading::read_text;
 pub use reorder::Reordering;
 pub use restart::RestartChoice;
 pub use scenario::{Goal, Rounds, Scenario, ScenarioError, ScenarioFault, Writes, fnv_1a, lowest, quote};
+pub use traces::TraceOrigin;
 pub use windows::Window;

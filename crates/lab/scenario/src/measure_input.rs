@@ -1,15 +1,27 @@
 //! Values of a scenario with which `firstflight-measure` evaluates a run over it.
 
 use firstflight::registry::{Help, Needs};
+use firstflight::{Span, Time};
+use firstflight_measure::available::{carried_by, rate_at};
 use firstflight_measure::ideal::{ENDLESS, ip_bytes};
 use firstflight_measure::{ALONE, Contest, IdealKind, IdealSender, Measured, Policer, Subject};
-use firstflight_sim::Batch;
+use firstflight_sim::{Batch, RateTrace};
 
 use crate::asking::is_quick_start;
 use crate::bottleneck::{Aqm, AqmKind};
 use crate::choice::SchemeChoice;
 use crate::keywords::{self, Cross};
 use crate::scenario::{Goal, Scenario};
+use crate::traces::TraceOrigin;
+
+/// The time before a flow for which a trace that repeats is known, in addition to the limit.
+const BEFORE: Span = Span::from_secs(600);
+
+/// The maximum number of steps of a trace that repeats in the ideal sender. The mean rate follows.
+const MOST_STEPS: usize = 1 << 20;
+
+/// The time after the end of a transfer for which opportunities are known one by one.
+const SLACK: Span = Span::from_secs(10);
 
 impl Scenario {
     /// Returns the scheme and the path of a run with this seed.
@@ -89,6 +101,8 @@ impl Scenario {
             || matches!(self.aggregation, Some(Batch::Every(_)))
             || self.jitter.is_some()
             || self.reverse_jitter.is_some()
+            || self.rate_origin.as_ref().is_some_and(TraceOrigin::is_seeded)
+            || self.delay_origin.as_ref().is_some_and(TraceOrigin::is_seeded)
             || self.pacing_timer.is_some()
             || self.timer_noise.is_some()
             || self.aqm.is_some_and(draws)
@@ -120,15 +134,20 @@ impl Scenario {
         Some(left as f64 * f64::from(self.mss) / f64::from(self.packet()))
     }
 
-    /// Returns the ideal sender of this scenario.
+    /// Returns the ideal sender of this scenario. Along a trace of opportunities its link has the mean rates of bins of
+    /// [`RateTrace::BIN`].
     pub fn ideal_sender(&self) -> IdealSender {
-        let rates = match self.rates() {
+        let rates = match &self.rates() {
+            Some(trace) if trace.period().is_some() || !trace.start().is_zero() => {
+                trace.unrolled(Time::ZERO + self.limit + BEFORE, MOST_STEPS)
+            }
             Some(trace) => trace.steps().iter().map(|(at, rate)| (at.nanos(), rate.bps())).collect(),
             None => vec![(0, self.rate.bps())],
         };
         IdealSender {
             access_bps: self.access_rate.bps(),
             receiver_bps: self.receiver_access_rate.map(firstflight::Rate::bps),
+            opportunities: None,
             rates,
             policer: self
                 .policer
@@ -140,6 +159,42 @@ impl Scenario {
                 Goal::Duration(_) => None,
             },
         }
+    }
+
+    /// Returns the ideal sender with the opportunities of a trace one by one, from time zero until its transfer is sure to be complete on
+    /// an empty path, and the mean rates of bins after that. Without opportunities this is [`Scenario::ideal_sender`].
+    ///
+    /// An opportunity carries the IP bytes that full packets have in it. It is a bound for packets of other sizes, because each packet uses
+    /// some bytes in addition.
+    pub fn ideal_sender_of_packets(&self) -> IdealSender {
+        let sender = self.ideal_sender();
+        let Some(trace) = self.rate_trace.as_ref().filter(|trace| trace.millis().is_some()) else {
+            return sender;
+        };
+        let begins = (self.flow_start() + self.rtt).nanos();
+        let bytes = sender.ip_bytes.map(|bytes| bytes.saturating_mul(2));
+        let carried = bytes.and_then(|bytes| carried_by(&sender.rates, begins, bytes));
+        let latest = Time::ZERO + self.flow_start() + self.limit;
+        let until = carried.map_or(latest, |at| (Time::from_nanos(at) + SLACK).min(latest));
+        let packet = u64::from(self.packet());
+        let bits = u64::from(RateTrace::OPPORTUNITY) * 8 * packet;
+        // All bits of an opportunity pass in the nanosecond before it.
+        let rate =
+            (u128::from(bits) * 1_000_000_000).div_ceil(u128::from(packet) + u128::from(RateTrace::OVERHEAD));
+        let rate = u64::try_from(rate).unwrap_or(u64::MAX);
+        let mut steps = vec![(0, 0)];
+        for (at, count) in trace.opportunities_until(until) {
+            let before = at.nanos().saturating_sub(1);
+            if steps.last().is_some_and(|(last, _)| *last == before) {
+                steps.pop();
+            }
+            steps.extend([(before, rate.saturating_mul(count)), (at.nanos(), 0)]);
+        }
+        let until = until.nanos().max(steps.last().map_or(0, |(at, _)| at + 1));
+        let later = sender.rates.iter().filter(|(at, _)| *at > until).copied();
+        let from = rate_at(&sender.rates, until).unwrap_or(0);
+        steps.extend(std::iter::once((until, from)).chain(later));
+        IdealSender { opportunities: Some(steps), ..sender }
     }
 
     /// Returns the writes of the application: nanoseconds after the SYN, and IP bytes.

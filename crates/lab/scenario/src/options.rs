@@ -31,6 +31,8 @@ pub struct Options {
     pub queue: Option<QueueSize>,
     /// The file from which the bottleneck's rate over time was read, if any.
     pub rate_trace_file: Option<PathBuf>,
+    /// The file from which the delay over time was read, if any.
+    pub delay_trace_file: Option<PathBuf>,
     /// Cross traffic.
     pub cross: Option<Cross>,
     /// The size of a full packet: its payload, or its IP bytes.

@@ -13,10 +13,18 @@ const LARGEST: u64 = 16_000_000;
 /// # Errors
 /// The system's error, text that is not UTF-8, or more than 16 MB.
 pub fn read_text(path: &Path) -> io::Result<String> {
+    read_text_up_to(path, LARGEST)
+}
+
+/// Reads the text of a file as [`read_text`] does, up to `largest` bytes.
+///
+/// # Errors
+/// The system's error, text that is not UTF-8, or more bytes.
+pub(crate) fn read_text_up_to(path: &Path, largest: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LARGEST {
-        let message = format!("it is larger than {} MB", LARGEST / 1_000_000);
+    File::open(path)?.take(largest + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > largest {
+        let message = format!("it is larger than {} MB", largest / 1_000_000);
         return Err(io::Error::new(ErrorKind::FileTooLarge, message));
     }
     let text =

@@ -15,9 +15,11 @@ mod text;
 pub use error::{ScenarioError, ScenarioFault};
 pub use text::quote;
 
+use std::borrow::Cow;
+
 use firstflight::registry::Registry;
 use firstflight::{Bytes, Rate, Span};
-use firstflight_sim::{Batch, PolicerSpec, RateTrace};
+use firstflight_sim::{Batch, DelayTrace, PolicerSpec, RateTrace};
 use firstflight_tcp::{
     AckPolicy, Growth, InflightLimit, LimitedTransmit, Recovery, RtoFloor, SlowStartCounts, Stack,
 };
@@ -38,6 +40,7 @@ use crate::restart::RestartChoice;
 use crate::routers::{AccessRouters, QuickStartRouter};
 use crate::script::ScriptedFlow;
 use crate::topology::Topology;
+use crate::traces::TraceOrigin;
 use crate::windows::Window;
 
 /// When a run ends.
@@ -215,6 +218,12 @@ pub struct Scenario {
     pub cpu_packet: Span,
     /// CPU time to process an arriving segment, without walks over lists.
     pub cpu_segment: Span,
+    /// The origin of the rate over time, if its steps do not determine it.
+    pub rate_origin: Option<TraceOrigin>,
+    /// Extra delay of the data at the first bottleneck over time.
+    pub delay_trace: Option<DelayTrace>,
+    /// The origin of the delay over time, if its steps do not determine it.
+    pub delay_origin: Option<TraceOrigin>,
     /// The time windows in which links and flows are measured in addition to the whole run. They do not change a run, and are not hashed.
     pub windows: Vec<Window>,
     /// The links that are measured in addition to the bottleneck. They do not change a run, and are not hashed.
@@ -295,6 +304,9 @@ impl Default for Scenario {
             host_cpu: HostCpu::None,
             cpu_packet: HostCpu::PACKET,
             cpu_segment: HostCpu::SEGMENT,
+            rate_origin: None,
+            delay_trace: None,
+            delay_origin: None,
             windows: Vec::new(),
             measured_links: Vec::new(),
             origin: Origin::default(),
@@ -354,6 +366,22 @@ impl Scenario {
             Goal::Size(size) => LIMIT + writing(self.app, size),
             Goal::Duration(_) => self.limit,
         }
+    }
+}
+
+impl Scenario {
+    /// Returns the scenario of the run with this seed: its traces are those that the seed selects. Its canonical text is the same.
+    pub fn at_seed(&self, seed: u64) -> Cow<'_, Self> {
+        let rates = self.rate_origin.as_ref().zip(self.rate_trace.as_ref());
+        let rates = rates.and_then(|(origin, rates)| origin.rates(rates, seed));
+        let delays = self.delay_origin.as_ref().zip(self.delay_trace.as_ref());
+        let delays = delays.and_then(|(origin, delays)| origin.delays(delays, seed));
+        if rates.is_none() && delays.is_none() {
+            return Cow::Borrowed(self);
+        }
+        let rate_trace = rates.or_else(|| self.rate_trace.clone());
+        let delay_trace = delays.or_else(|| self.delay_trace.clone());
+        Cow::Owned(Self { rate_trace, delay_trace, ..self.clone() })
     }
 }
 

@@ -27,6 +27,7 @@ mod link;
 mod loss_bursts;
 mod network;
 mod on_off;
+mod opportunities;
 mod packet;
 #[cfg(feature = "bench")]
 #[doc(hidden)]
@@ -50,6 +51,8 @@ mod sizes;
 mod source;
 mod spec;
 mod stats;
+mod steps;
+mod synthetic;
 mod topology;
 mod trace;
 mod transmitter;
@@ -79,5 +82,6 @@ pub use sizes::Sizes;
 pub use source::CbrSpec;
 pub use spec::LinkSpec;
 pub use stats::{End, FlowStats, LinkStats, QuickStartStats};
+pub use synthetic::{CellularSpec, SlotsSpec};
 pub use topology::{ParkingLot, PathSpec, Route, Topology, dumbbell, in_a_row, single_path};
-pub use trace::{RateTrace, TraceFault};
+pub use trace::{DelayTrace, RateTrace, TraceFault};

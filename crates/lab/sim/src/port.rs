@@ -344,3 +344,6 @@ impl<T> Port<T> {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod mahimahi_tests;

@@ -39,6 +39,10 @@ pub(crate) enum Purpose {
     Reorder = 22,
     /// Packets of a flow that a link delivers twice.
     Duplicate = 23,
+    /// The instant of a trace at which a run begins.
+    TraceStart = 81,
+    /// The rates and delays of a synthetic trace.
+    Synthetic = 82,
 }
 
 /// A stream of random numbers.

@@ -162,7 +162,7 @@ fn cut_pareto_mean(least: f64, shape: f64, largest: f64) -> f64 {
 }
 
 /// Returns a standard normal draw (the Box–Muller transform; one of its two values).
-fn normal(stream: &mut Stream) -> f64 {
+pub(crate) fn normal(stream: &mut Stream) -> f64 {
     let (radius, angle) = (stream.unit(), stream.unit());
     libm::sqrt(-2.0 * libm::log(radius)) * libm::cos(core::f64::consts::TAU * angle)
 }

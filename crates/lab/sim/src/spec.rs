@@ -10,7 +10,7 @@ use crate::loss_bursts::LossBursts;
 use crate::policer::PolicerSpec;
 use crate::quantity::{Probability, QueueLimit, RATE_LIMIT};
 use crate::quick_start::Approval;
-use crate::trace::RateTrace;
+use crate::trace::{DelayTrace, RateTrace};
 
 /// A one-way link: a queue, a transmitter, a wire.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,6 +36,8 @@ pub struct LinkSpec {
     pub bursts: Option<LossBursts>,
     /// The maximum jitter: each packet is delayed by an additional uniform draw from zero to this. The order is kept.
     pub jitter: Span,
+    /// Extra delay over time, by the instant at which a packet's transmission ends. The order is kept.
+    pub delays: Option<DelayTrace>,
     /// How the link holds packets back and releases them together. A batching link has no rate, queue, loss or jitter.
     pub batch: Option<Batch>,
     /// How the link puts packets out of order. A link with disorder has no rate, queue, loss, jitter or batches.
@@ -57,6 +59,7 @@ impl LinkSpec {
             loss: Probability::NEVER,
             bursts: None,
             jitter: Span::ZERO,
+            delays: None,
             batch: None,
             disorder: None,
             quick_start: None,
@@ -65,7 +68,7 @@ impl LinkSpec {
 
     /// Returns whether a packet crosses the link in no time.
     pub(crate) fn is_instant(&self) -> bool {
-        self.delay.is_zero() && self.rate.is_none() && self.rates.is_none()
+        self.delay.is_zero() && self.delays.is_none() && self.rate.is_none() && self.rates.is_none()
     }
 
     pub(crate) fn check(&self) -> Result<(), LinkFault> {

@@ -10,7 +10,7 @@ use crate::packet::LinkId;
 use crate::policer::PolicerSpec;
 use crate::quantity::{Probability, QueueLimit};
 use crate::spec::LinkSpec;
-use crate::trace::RateTrace;
+use crate::trace::{DelayTrace, RateTrace};
 
 /// A path with one bottleneck.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,6 +35,8 @@ pub struct PathSpec {
     pub bursts: Option<LossBursts>,
     /// Jitter of the bottleneck.
     pub jitter: Span,
+    /// Extra delay of the data over time, at the first bottleneck. The order is kept.
+    pub delays: Option<DelayTrace>,
     /// The rate of each sender's own access link; `None` puts its packets on the bottleneck at once.
     pub access_rate: Option<Rate>,
     /// The rate of each receiver's own access link. The link is after the last bottleneck and has a queue like the bottleneck's. `None`
@@ -73,6 +75,7 @@ impl PathSpec {
             loss: Probability::NEVER,
             bursts: None,
             jitter: Span::ZERO,
+            delays: None,
             access_rate: None,
             receiver_rate: None,
             reverse_rate: None,
@@ -142,6 +145,7 @@ pub fn in_a_row(path: &PathSpec, hops: u32, ways: &[(u32, u32)]) -> Topology {
         loss: path.loss,
         bursts: path.bursts,
         jitter: path.jitter,
+        delays: path.delays.clone().filter(|_| hop == 0),
         ..LinkSpec::new(Some(path.rate), share(path.forward_delay, hop))
     });
     let back = (0..hops).map(|hop| LinkSpec {

@@ -2,6 +2,7 @@
 
 use firstflight::{Bytes, Rate, Span, Time};
 
+use crate::opportunities::Opportunities;
 use crate::trace::{RateTrace, Step};
 
 /// Bits in a byte times nanoseconds in a second.
@@ -37,14 +38,17 @@ enum Pace {
     Free,
     At(Rate),
     /// The rate follows a trace. The number is the index of the step in force at `free_at`.
-    Along(RateTrace, usize),
+    Along(RateTrace, u64),
+    /// Packets are sent at the opportunities of a trace.
+    Open(Box<Opportunities>),
 }
 
 impl Transmitter {
     /// Returns a transmitter of this rate, or one that follows a trace. Without either it takes no time.
     pub(crate) fn new(rate: Option<Rate>, rates: Option<&RateTrace>) -> Self {
         let pace = match (rates, rate) {
-            (Some(trace), _) => Pace::Along(trace.clone(), 0),
+            (Some(trace), _) if trace.millis().is_some() => Pace::Open(Box::new(Opportunities::new(trace))),
+            (Some(trace), _) => Pace::Along(trace.clone(), trace.place(Time::ZERO)),
             (None, Some(rate)) => Pace::At(rate),
             (None, None) => Pace::Free,
         };
@@ -63,14 +67,15 @@ impl Transmitter {
             Pace::Free => None,
             Pace::At(rate) => Some(*rate),
             Pace::Along(trace, step) => Some(Rate::from_bps(trace.step(trace.current(*step, at)).rate)),
+            Pace::Open(state) => Some(state.trace().rate_at(at)),
         }
     }
 
     /// Returns the number of whole bits that the transmitter sends between two instants if it is always busy; none if
-    /// it takes no time, or if `to` is not after `from`.
+    /// it takes no time, or if `to` is not after `from`. A packet at opportunities counts as sent at its first one.
     pub(crate) fn bits_between(&self, from: Time, to: Time) -> u64 {
         match &self.pace {
-            Pace::Free => 0,
+            Pace::Free | Pace::Open(_) => 0,
             Pace::At(rate) => {
                 let bit_nanos = u128::from(rate.bps()) * u128::from(to.since(from).nanos());
                 u64::try_from(bit_nanos / 1_000_000_000).unwrap_or(u64::MAX)
@@ -84,7 +89,7 @@ impl Transmitter {
     pub(crate) fn end_of(&self, starts: Time, wire: u32) -> Time {
         match self.pace {
             Pace::At(rate) => starts + Span::from_nanos(transmission(rate, wire, 0).0),
-            Pace::Free | Pace::Along(..) => starts,
+            Pace::Free | Pace::Along(..) | Pace::Open(_) => starts,
         }
     }
 
@@ -179,7 +184,7 @@ impl Transmitter {
                 };
                 starts.after_nanos(nanos + carry)
             }
-            Pace::Free | Pace::Along(..) => starts,
+            Pace::Free | Pace::Along(..) | Pace::Open(_) => starts,
         }
     }
 
@@ -197,7 +202,7 @@ impl Transmitter {
     pub(crate) fn ends_by(&self, at: Time, free: Time, wire: u32) -> Time {
         let nanos = match self.pace {
             Pace::At(rate) => self.known(wire).unwrap_or_else(|| transmission(rate, wire, 0)).0 + 1,
-            Pace::Free | Pace::Along(..) => 0,
+            Pace::Free | Pace::Along(..) | Pace::Open(_) => 0,
         };
         free.max(at) + Span::from_nanos(nanos)
     }
@@ -217,7 +222,33 @@ impl Transmitter {
             }
             Pace::Free => {}
             Pace::Along(..) => self.follow(wire),
+            Pace::Open(_) => return self.wait_for_opportunity(now, wire),
         }
+        starts
+    }
+
+    /// Returns whether packets are sent at opportunities. A packet that finds the transmitter free then waits for the next one, and no
+    /// packet is in transmission between two.
+    #[inline]
+    pub(crate) fn waits_for_opportunities(&self) -> bool {
+        matches!(self.pace, Pace::Open(_))
+    }
+
+    /// Returns when a packet that arrived at `since` would start, if packets are sent at opportunities; else when the transmitter is free.
+    pub(crate) fn opens(&self, since: Time) -> Time {
+        match &self.pace {
+            Pace::Open(state) => state.opens(self.free_at, since),
+            Pace::Free | Pace::At(_) | Pace::Along(..) => self.free_at,
+        }
+    }
+
+    /// Transmits a packet that arrived at `now` at the opportunities after it.
+    #[cold]
+    #[inline(never)]
+    fn wait_for_opportunity(&mut self, now: Time, wire: u32) -> Time {
+        let Pace::Open(state) = &mut self.pace else { return self.free_at };
+        let (starts, ends) = state.send(self.free_at, now, wire);
+        self.free_at = ends;
         starts
     }
 

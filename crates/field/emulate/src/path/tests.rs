@@ -114,3 +114,48 @@ fn what_a_race_does_to_packets_is_done_to_real_ones() {
     let lost = 1_000 - order(&[("loss", "gemodel:2%,20%")]).len();
     assert!((40..=160).contains(&lost), "{lost}");
 }
+
+#[test]
+fn mahimahis_opportunities_drive_real_packets_as_its_rule_says() {
+    let file = std::env::temp_dir().join(format!("firstflight-emulate-{}", std::process::id()));
+    std::fs::write(&file, "2\n2\n5\n9\n").expect("a file");
+    let name = file.to_str().expect("a name").to_owned();
+    let keys = [
+        ("rate", "12mbit"),
+        ("rtt", "2ms"),
+        ("access-rate", "100gbit"),
+        ("queue", "100p"),
+        ("rate-trace", &name),
+    ];
+    let mut path = path(&keys).expect("a path");
+    std::fs::remove_file(&file).expect("the file");
+    // Two full packets and two of 700 bytes arrive at once, a packet after 12 ms, and one at the opportunity of 20 ms.
+    let packets = [(0, 1_500), (0, 1_500), (0, 700), (0, 700), (12, 1_500), (20, 1_500)];
+    let mut left = Vec::new();
+    let mut take = |chain: &mut LinkChain<u32>, until: Time| {
+        while let Some(at) = chain.next_event().filter(|at| *at <= until) {
+            while let Some(outcome) = chain.event(at) {
+                let Outcome::Left(packet) = outcome else { panic!("a drop") };
+                // Half of the round trip follows the bottleneck.
+                left.push((packet.payload, (packet.at.nanos() - 1_000_000) / 1_000_000));
+            }
+        }
+    };
+    for (number, (at, bytes)) in (0..).zip(packets) {
+        let at = Time::from_nanos(at * 1_000_000);
+        take(&mut path.forward, at);
+        path.forward.enter(at, Arriving::new(bytes, FlowKey::hashed(1), number));
+    }
+    take(&mut path.forward, Time::from_nanos(1_000_000_000));
+    // The period is 9 ms: opportunities are at 2, 2, 5, 9, 11, 11, 14, 18, 20, 20 and 23 ms. The two small packets share that of 5 ms.
+    assert_eq!(left, [(0, 2), (1, 2), (2, 5), (3, 5), (4, 14), (5, 23)]);
+}
+
+#[test]
+fn a_delay_over_time_is_that_of_a_race() {
+    let keys = [("rate", "12mbit"), ("rtt", "40ms"), ("delay-trace", "0s=0,5ms=30ms")];
+    let mut path = path(&keys).expect("a path");
+    assert_eq!(last(&mut path.forward, 3), Span::from_micros(20_000 + 100 + 3_000));
+    path = self::path(&keys).expect("a path");
+    assert_eq!(last(&mut path.forward, 10), Span::from_micros(20_000 + 100 + 10_000 + 30_000));
+}

@@ -20,5 +20,6 @@ mod script;
 mod stacks;
 mod successors;
 mod topology;
+mod traces;
 mod warm_up;
 mod windows;

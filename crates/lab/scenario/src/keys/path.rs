@@ -16,6 +16,7 @@ use crate::routers::{self, AccessRouters, QuickStartRouter};
 use crate::scenario::{Goal, HALF, Scenario};
 use crate::script;
 use crate::topology::{self, Topology};
+use crate::traces;
 
 const PATH: Key = row(Heading::Path);
 
@@ -39,7 +40,7 @@ const OF_FLOWS: Key = Key {
 const SCRIPTED: &str = "every flow is said by itself, when it comes and how large it is too";
 
 /// Excludes another key, whatever the values of the two.
-const fn never(other: &'static str, why: &'static str) -> Exclusion {
+pub(super) const fn never(other: &'static str, why: &'static str) -> Exclusion {
     Exclusion { other, why, except: &[] }
 }
 
@@ -524,23 +525,35 @@ pub(super) const KEYS: &[Key] = &[
         name: "rate-trace",
         kind: Kind::Text("FILE"),
         brief: "Rate over time: 0s=100mbit,5s=20mbit, or a file",
-        help: "The bottleneck's rate over time: 0s=100mbit,5s=20mbit, or a file with one `TIME RATE` a line. Times are since the \
-               simulation began; with cross traffic the flow begins later",
+        help: "The bottleneck's rate over time: 0s=100mbit,5s=20mbit, a file (one `TIME RATE` a line, mahimahi's lines of \
+               milliseconds, netem-trace's JSON), or synthetic lte or leo; then any of loop, loop=TIME, once, start=TIME, \
+               start=random. Times are since the simulation began; with cross traffic the flow begins later",
         default: Some("none"),
         unset: "none, which is --rate throughout",
-        examples: &["0s=10mbit,2s=0,3s=20mbit"],
+        examples: &[
+            "0s=10mbit,2s=0,3s=20mbit",
+            "0s=10mbit,2s=20mbit,loop=3s,start=1s",
+            "0s=10mbit,1s=20mbit,start=random",
+            "lte:mean=5030kbit,silent=0.016,sigma=0.6",
+            "leo:min=50mbit,max=250mbit,slot=15s",
+        ],
         real: true,
         place: 35,
         parse: |options, text| {
             if text.trim() == "none" {
-                (options.plain.rate_trace, options.rate_trace_file) = (None, None);
+                (options.plain.rate_trace, options.plain.rate_origin, options.rate_trace_file) =
+                    (None, None, None);
                 return Ok(());
             }
-            options.plain.rate_trace = Some(bottleneck::rate_trace(text)?);
-            options.rate_trace_file = bottleneck::trace_file(text);
+            let given = traces::rates(text)?;
+            (options.plain.rate_trace, options.plain.rate_origin) = (Some(given.trace), given.origin);
+            options.rate_trace_file = given.file;
             Ok(())
         },
-        show: |path| path.rate_trace.as_ref().map(show_rate_trace),
+        show: |path| match &path.rate_origin {
+            Some(origin) => Some(origin.text.clone()),
+            None => path.rate_trace.as_ref().map(show_rate_trace),
+        },
         ..PATH
     },
     Key {

@@ -57,6 +57,9 @@ pub enum Why {
     /// A line that is not a time followed by a rate.
     #[error("is not a time and a rate")]
     NoStep,
+    /// A line that is not a whole number of milliseconds.
+    #[error("is not a whole number of milliseconds")]
+    NoMillis,
     /// An error inside a file; [`QuantityError::found`](super::QuantityError::found) is the file's name.
     #[error("has `{}` in line {}, which {}", .0.found, .0.number, .0.why)]
     Line(Box<Line>),

@@ -38,6 +38,7 @@ impl Scenario {
                 Some(QueueSize::Bdp(_)) | None => QueueLimit::Unlimited,
             },
             rates: self.rates(),
+            delays: self.delay_trace.clone(),
             discipline: self.discipline(),
             policer: self.policer,
             ack_batch: self.ack_aggregation,

@@ -14,6 +14,7 @@ use crate::keys::{Exclusion, Key, LIMIT_AND_DURATION, key, keys};
 use crate::keywords::{self, App, Cross, Packet};
 use crate::options::Options;
 use crate::quantity::{Amount, Decimal, QueueSize, show_bytes, show_rate, show_span};
+use crate::traces::TraceOrigin;
 
 const MAX_WRITES: u64 = 100_000;
 /// The maximum number of outages of a run. Each is two steps of a rate over time.
@@ -172,7 +173,8 @@ impl Scenario {
         scenario.timer_noise =
             options.timer_noise.unwrap_or(unset.timer_noise.filter(|_| scenario.has_usual_noise()));
         scenario.check()?;
-        Ok(scenario)
+        let seed = scenario.seed;
+        Ok(scenario.at_seed(seed).into_owned())
     }
 
     /// Returns an error if the stack does not have the loss recovery.
@@ -224,6 +226,14 @@ impl Scenario {
         if self.population.is_some() && self.outage.is_some() && self.reverse_rate != self.rate {
             let why = "between hosts an outage is of both directions";
             return Err(ScenarioFault::Excluded { other: "outage", why }.of("reverse-rate"));
+        }
+        let is_played = self.rate_trace.as_ref().is_some_and(|trace| {
+            trace.millis().is_some() || trace.period().is_some() || !trace.start().is_zero()
+        });
+        let is_seeded = self.rate_origin.as_ref().is_some_and(TraceOrigin::is_seeded);
+        if self.outage.is_some() && (is_played || is_seeded) {
+            let why = "an outage changes a constant rate or a list of steps, which begins at zero and does not repeat";
+            return Err(ScenarioFault::Excluded { other: "rate-trace", why }.of("outage"));
         }
         let outages = self.outage.as_ref().map_or(0, |outage| outage.count(self.last_outage()));
         if outages > MAX_OUTAGES {

@@ -485,10 +485,16 @@ impl DropTail {
         {
             return true;
         }
-        let (freed, bytes) = self.freed.filter(|(at, _)| *at == now).map_or((0, 0), |(_, bytes)| (1, bytes));
+        // At opportunities no packet is in transmission between two, and those of this instant come before the arrival.
+        let (places, freed) = if self.transmitter.waits_for_opportunities() {
+            (0, None)
+        } else {
+            (1, self.freed.filter(|(at, _)| *at == now))
+        };
+        let (freed, bytes) = freed.map_or((0, 0), |(_, bytes)| (1, bytes));
         match self.queue {
             QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => self.waiting() + freed + 1 < u64::from(limit),
+            QueueLimit::Packets(limit) => self.waiting() + freed + places < u64::from(limit),
             QueueLimit::Bytes(limit) => self.waiting_bytes + bytes + u64::from(wire) <= limit.get(),
         }
     }

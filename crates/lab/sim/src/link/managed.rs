@@ -31,6 +31,8 @@ pub(crate) struct Managed {
     policer: Option<Policer>,
     aqm: Aqm,
     transmitter: Transmitter,
+    /// The opportunity at which the next packet leaves the queue, if packets are sent at opportunities and one waits.
+    opens: Time,
     wire: Wire,
     /// Packets in transmission or on the wire.
     ring: VecDeque<Transit>,
@@ -48,6 +50,7 @@ impl Managed {
             policer: spec.policer.map(Policer::new),
             aqm,
             transmitter: Transmitter::new(spec.rate, spec.rates.as_ref()),
+            opens: Time::ZERO,
             wire: Wire::new(id, spec, seed),
             ring: VecDeque::new(),
             out: Outbox::default(),
@@ -64,6 +67,9 @@ impl Managed {
             self.meter.stats.dropped_by_policer += 1;
             return Err(DropCause::Policer);
         }
+        if self.transmitter.waits_for_opportunities() {
+            self.open_by(now, recorder);
+        }
         let never = self.meter.stats.packets == 0;
         let free = self.transmitter.free_at();
         let idle = (never || free < now) && self.aqm.packets() == 0;
@@ -74,12 +80,19 @@ impl Managed {
             rate: self.transmitter.rate_at(now),
         };
         self.count_to(now);
+        let is_first = self.aqm.packets() == 0;
         if !self.aqm.arrive(arrival, waiting, &mut self.out) {
             self.meter.stats.dropped_by_queue += 1;
             return Err(DropCause::Queue);
         }
         self.meter.accept(descriptor.wire());
-        if idle || !self.transmitter.takes_time() {
+        if self.transmitter.waits_for_opportunities() {
+            if is_first {
+                self.opens = self.transmitter.opens(now);
+            }
+            self.meter.peak(self.aqm.packets().into(), self.aqm.bytes());
+            self.tell(now, recorder);
+        } else if idle || !self.transmitter.takes_time() {
             self.start(now);
         } else {
             self.meter.peak(self.aqm.packets().into(), self.aqm.bytes());
@@ -92,8 +105,7 @@ impl Managed {
     #[inline(never)]
     pub(crate) fn next_event(&self) -> Option<(Time, u64)> {
         let arrival = self.ring.front().map(|transit| (transit.arrives, transit.descriptor.sequence()));
-        let departure =
-            (self.aqm.packets() > 0).then(|| (self.transmitter.free_at(), LATE | u64::from(self.id.0)));
+        let departure = (self.aqm.packets() > 0).then(|| (self.free_at(), LATE | u64::from(self.id.0)));
         match (arrival, departure) {
             (Some(arrival), Some(departure)) => Some(arrival.min(departure)),
             (one, other) => one.or(other),
@@ -139,13 +151,34 @@ impl Managed {
         stats
     }
 
+    /// Returns when the next packet may leave the queue.
+    fn free_at(&self) -> Time {
+        if self.transmitter.waits_for_opportunities() { self.opens } else { self.transmitter.free_at() }
+    }
+
+    /// Uses the opportunities up to `now`: a packet that enters at the instant of one comes after it.
+    #[cold]
+    fn open_by<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
+        while self.aqm.packets() > 0 && self.opens <= now {
+            let at = self.opens;
+            self.count_to(at);
+            self.start(at);
+            self.tell(at, recorder);
+        }
+    }
+
     /// Moves the next packet from the queue to the transmitter, unless the discipline drops all waiting packets.
     fn start(&mut self, now: Time) {
-        if let Some(Waiting { descriptor, flow, .. }) = self.aqm.depart(now, &mut self.out) {
-            let starts = self.transmitter.transmit(now, descriptor.wire());
+        if let Some(Waiting { descriptor, flow, since, .. }) = self.aqm.depart(now, &mut self.out) {
+            let entered = if self.transmitter.waits_for_opportunities() { since } else { now };
+            let starts = self.transmitter.transmit(entered, descriptor.wire());
             let (arrives, lost) = self.wire.carry(|| flow.stream as usize, self.transmitter.free_at());
             let fate = if lost { Fate::Lost } else { Fate::Arrives };
             self.ring.push_back(Transit::new(descriptor, starts, arrives, fate));
+        }
+        if self.transmitter.waits_for_opportunities() {
+            // All packets that wait came before this opportunity.
+            self.opens = self.transmitter.opens(Time::from_nanos(now.nanos().saturating_sub(1)));
         }
     }
 
@@ -153,7 +186,9 @@ impl Managed {
     fn has_room(&self, wire: u32) -> bool {
         match self.queue {
             QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => self.aqm.packets() + 1 < limit,
+            QueueLimit::Packets(limit) => {
+                self.aqm.packets() + u32::from(!self.transmitter.waits_for_opportunities()) < limit
+            }
             QueueLimit::Bytes(limit) => self.aqm.bytes() + u64::from(wire) <= limit.get(),
         }
     }

@@ -1,4 +1,4 @@
-//! The wire of a link: propagation, random loss, jitter.
+//! The wire of a link: propagation, random loss, jitter, delay over time.
 
 use firstflight::{Span, Time};
 
@@ -8,8 +8,9 @@ use crate::packet::LinkId;
 use crate::quantity::Probability;
 use crate::random::{Purpose, Stream};
 use crate::spec::LinkSpec;
+use crate::trace::DelayTrace;
 
-/// A wire: its delay, random loss and jitter.
+/// A wire: its delay, random loss, jitter and delay over time.
 #[derive(Clone, Debug)]
 pub(super) struct Wire {
     delay: Span,
@@ -17,7 +18,7 @@ pub(super) struct Wire {
     chances: Option<Box<Chances>>,
 }
 
-/// Jitter and random loss. Every flow has its own streams of random numbers; bursty loss is of the link.
+/// Jitter, random loss and delay over time. Every flow has its own streams of random numbers; bursty loss is of the link.
 #[derive(Clone, Debug)]
 struct Chances {
     id: LinkId,
@@ -27,6 +28,8 @@ struct Chances {
     jitter: Span,
     loss_of: FlowStreams,
     jitter_of: FlowStreams,
+    /// The extra delay over time, and the index of the step in force.
+    delays: Option<(DelayTrace, u64)>,
 }
 
 impl Wire {
@@ -35,9 +38,13 @@ impl Wire {
         let bursts =
             bursts.filter(|bursts| !bursts.is_never()).map(|bursts| BurstChain::new(bursts, id, seed));
         let (loss_of, jitter_of) = (FlowStreams::default(), FlowStreams::default());
-        let is_sure = loss.is_never() && bursts.is_none() && jitter.is_zero();
-        let chances =
-            (!is_sure).then(|| Box::new(Chances { id, seed, loss, bursts, jitter, loss_of, jitter_of }));
+        let delays = spec.delays.clone().map(|trace| {
+            let place = trace.place(Time::ZERO);
+            (trace, place)
+        });
+        let is_sure = loss.is_never() && bursts.is_none() && jitter.is_zero() && delays.is_none();
+        let chances = (!is_sure)
+            .then(|| Box::new(Chances { id, seed, loss, bursts, jitter, loss_of, jitter_of, delays }));
         Self { delay, last_arrival: Time::ZERO, chances }
     }
 
@@ -47,13 +54,13 @@ impl Wire {
         self.chances.as_ref().is_some_and(|chances| !chances.loss.is_never() || chances.bursts.is_some())
     }
 
-    /// Returns whether the wire has neither loss nor jitter.
+    /// Returns whether the wire has neither loss, jitter nor delay over time.
     #[inline]
     pub(super) fn is_sure(&self) -> bool {
         self.chances.is_none()
     }
 
-    /// Returns when a packet arrives whose transmission ends at `sent`. The wire has neither loss nor jitter.
+    /// Returns when a packet arrives whose transmission ends at `sent`. The wire has neither loss, jitter nor delay over time.
     #[inline]
     pub(super) fn carry_surely(&mut self, sent: Time) -> Time {
         self.last_arrival = sent + self.delay;
@@ -77,7 +84,10 @@ impl Wire {
     #[inline]
     pub(super) fn carry(&mut self, flow: impl FnOnce() -> usize, sent: Time) -> (Time, bool) {
         let (jitter, lost) = match &mut self.chances {
-            Some(chances) => chances.draw(flow()),
+            Some(chances) => {
+                let (jitter, lost) = chances.draw(flow());
+                (jitter + chances.delay_at(sent), lost)
+            }
             None => (Span::ZERO, false),
         };
         self.last_arrival = self.last_arrival.max(sent + self.delay + jitter);
@@ -91,6 +101,11 @@ impl Wire {
 }
 
 impl Chances {
+    /// Returns the extra delay of a packet whose transmission ends at `sent`.
+    fn delay_at(&mut self, sent: Time) -> Span {
+        self.delays.as_mut().map_or(Span::ZERO, |(trace, place)| trace.delay_at(place, sent))
+    }
+
     /// Draws the jitter of a packet, and whether it is lost.
     #[cold]
     #[inline(never)]

@@ -21,7 +21,7 @@ use crate::recorder::Recorder;
 use crate::source::CbrSpec;
 use crate::spec::LinkSpec;
 use crate::topology::Route;
-use crate::trace::RateTrace;
+use crate::trace::{DelayTrace, RateTrace};
 
 /// The time that 1250 bytes take at 100 Mbit/s. Arrivals are at multiples of half of this time, and packets take one or
 /// two halves.
@@ -42,6 +42,13 @@ enum Fate {
 }
 
 type Fates = BTreeMap<u64, Fate>;
+
+/// Returns a delay that rises and falls by more than the time between two packets.
+fn delays() -> Option<DelayTrace> {
+    let steps = [(0, 3), (7, 0), (9, 20), (15, 1)]
+        .map(|(at, delay)| (Time::from_nanos(at * TAKES), Span::from_nanos(delay * TAKES)));
+    DelayTrace::new(&steps, Some(Span::from_nanos(20 * TAKES))).ok()
+}
 
 fn link() -> LinkSpec {
     let rate = Rate::from_bps(100_000_000);
@@ -70,6 +77,8 @@ fn links() -> Vec<LinkSpec> {
         LinkSpec { queue: QueueLimit::Bytes(Bytes::new(5_000)), ..link() },
         LinkSpec { policer: Some(PolicerSpec { rate: mbps(50), burst: Bytes::new(4_000) }), ..link() },
         LinkSpec { rates: rates.clone(), ..link() },
+        LinkSpec { rates: RateTrace::opportunities(&[0, 1, 1, 1, 2, 4, 4, 7]).ok(), ..link() },
+        LinkSpec { delays: delays(), ..link() },
         LinkSpec { loss: Probability::ratio(1, 5), jitter: Span::from_nanos(TAKES), ..link() },
         LinkSpec {
             quick_start: Some(
