@@ -16,20 +16,19 @@ fn sealed(options: Options) -> Options {
 #[test]
 fn a_stream_crosses_sealed_datagrams_both_ways() {
     let sealed = sealed(options("slow-start"));
-    for (client, width) in [
-        (sealed.clone(), 1_432),
-        (sealed.clone().batches(false), 1_432),
-        (sealed.clone().largest_datagram(900), 508),
-    ] {
+    let crosses = |client: &Options, width: u32| {
         let listener = Listener::bind(LOOPBACK, &sealed).unwrap();
         let stream = both_ways(
             &listener,
-            || Stream::connect(listener.local_addr(), &client).unwrap(),
+            || Stream::connect(listener.local_addr(), client).unwrap(),
             100_000,
             200_000,
         );
         assert_eq!(stream.info().mss + 20, width);
-    }
+    };
+    crosses(&sealed, 1_432);
+    crosses(&sealed.clone().batches(false), 1_432);
+    crosses(&sealed.clone().largest_datagram(900), 508);
 }
 
 #[test]

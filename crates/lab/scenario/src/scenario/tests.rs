@@ -421,3 +421,22 @@ fn outages_repeat_until_the_latest_end_of_a_run_whatever_its_cross_traffic() {
         assert!(last.since(Time::ZERO) + Span::from_secs(1) >= end, "{cross}: {last:?}");
     }
 }
+
+#[test]
+fn an_outage_is_refused_along_a_trace_that_repeats_or_starts_later() {
+    for (trace, fits) in [
+        ("0s=10mbit,2s=5mbit", true),
+        ("0s=10mbit,2s=5mbit,loop=4s", false),
+        ("0s=10mbit,2s=5mbit,start=1s", false),
+        ("lte", false),
+    ] {
+        let keys = [
+            ("rate", "10mbit"),
+            ("rtt", "20ms"),
+            ("size", "1MB"),
+            ("outage", "1s..2s"),
+            ("rate-trace", trace),
+        ];
+        assert_eq!(resolve(&keys).is_ok(), fits, "{trace}: {:?}", resolve(&keys).err());
+    }
+}
