@@ -16,7 +16,7 @@ fn sealed(options: Options) -> Options {
 #[test]
 fn a_stream_crosses_sealed_datagrams_both_ways() {
     let sealed = sealed(options("slow-start"));
-    let crosses = |client: &Options, width: u32| {
+    let crosses = |client: &Options, width: u16| {
         let listener = Listener::bind(LOOPBACK, &sealed).unwrap();
         let stream = both_ways(
             &listener,
