@@ -87,7 +87,7 @@ impl Gemodel {
 }
 
 impl fmt::Display for Gemodel {
-    /// Writes all four parameters, as [`Gemodel::read`] reads them.
+    /// Writes all four parameters, in the form in which they are read.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [p, r, in_bad, in_good] = [self.p, self.r, self.in_bad, self.in_good].map(Decimal::percent);
         write!(f, "gemodel:{p},{r},{in_bad},{in_good}")

@@ -141,7 +141,7 @@ impl Outages {
 }
 
 impl fmt::Display for Outages {
-    /// Writes outages as [`outages`] reads them.
+    /// Writes outages in the form in which they are read.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Listed(list) => {

@@ -75,7 +75,7 @@ impl Reordering {
 }
 
 impl fmt::Display for Reordering {
-    /// Writes reordering as [`reordering`] reads it.
+    /// Writes reordering in the form in which it is read.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{},", self.share)?;
         match self.by {

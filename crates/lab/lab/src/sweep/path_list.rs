@@ -92,7 +92,7 @@ impl PathList {
         is_file.then(|| std::path::Path::new(&self.source))
     }
 
-    /// Returns the list as CSV that [`PathList::parse`] reads back.
+    /// Returns the list as CSV, which reads back as the same list.
     pub fn to_csv(&self) -> String {
         let is_weighted = self.paths.iter().any(|path| path.weight.total_cmp(&1.0).is_ne());
         let is_named = self.paths.iter().any(|path| path.name.is_some());
