@@ -148,6 +148,7 @@ fn value_of(key: &str, slow: bool, dice: &mut Dice) -> Option<String> {
         "reverse-jitter" | "pacing-timer" | "timer-noise" => time(dice, 1, 3),
         "gso" => format!("{}B", dice.between(1, 65_536)),
         "policer" => format!("{}bit,{}kB", dice.logarithmic(4, 7), dice.between(20, 300)),
+        "delay-trace" => format!("0s=0,{}ms={}ms", dice.between(10, 900), dice.between(0, 50)),
         "rate-trace" => format!("0s=5mbit,{}ms={}mbit,2s=1mbit", dice.between(10, 900), dice.between(0, 20)),
         "ack-aggregation" | "aggregation" => {
             if dice.once_in(2) {

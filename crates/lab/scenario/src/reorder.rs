@@ -28,7 +28,7 @@ const MOST: u32 = 10_000;
 /// Reads reordering: `2%,3p`, `2%,3p,50ms`, `1%,5ms`, `none`. A share of zero is none.
 ///
 /// # Errors
-/// Anything else, or more than 10000 packets.
+/// Anything else, a share of all packets, or more than 10000 packets.
 pub(crate) fn reordering(text: &str) -> Result<Option<Reordering>, QuantityError> {
     let allowed = |error: QuantityError| QuantityError { allowed: ALLOWED.into(), ..error };
     let text = text.trim();
@@ -41,7 +41,11 @@ pub(crate) fn reordering(text: &str) -> Result<Option<Reordering>, QuantityError
         [share, distance, hold] => (share, distance, Some(hold)),
         _ => return Err(refuse(text, Why::Part, ALLOWED)),
     };
-    let share = quantity::fraction(share).map_err(allowed)?;
+    let said = share;
+    let share = quantity::fraction(said).map_err(allowed)?;
+    if share == Decimal::whole(1) {
+        return Err(refuse(said, Why::OutOfRange, "of all packets none would be left to overtake another"));
+    }
     let by = match (distance.ends_with('p'), hold) {
         (true, hold) => {
             let count = quantity::packets(distance).map_err(allowed)?;
@@ -94,7 +98,7 @@ mod tests {
         let shown = |text| reordering(text).expect(text).map(|read| read.to_string());
         assert_eq!(shown("2%,3p").as_deref(), Some("0.02,3p,20ms"));
         assert_eq!(shown("0.5%, 12p, 50ms").as_deref(), Some("0.005,12p,50ms"));
-        assert_eq!(shown("100%,5ms").as_deref(), Some("1,5ms"));
+        assert_eq!(shown("99%,5ms").as_deref(), Some("1,5ms"));
         for off in ["none", "0", "0%,3p", "0,5ms"] {
             assert_eq!(shown(off), None, "{off}");
         }
@@ -115,5 +119,7 @@ mod tests {
             assert_eq!(error.why, why, "{text}");
             assert!(error.to_string().contains("`2%,3p`"), "{error}");
         }
+        let all = reordering("100%,1p").expect_err("no packet is left");
+        assert!(all.to_string().contains("none would be left to overtake another"), "{all}");
     }
 }

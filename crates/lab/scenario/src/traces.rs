@@ -34,6 +34,11 @@ enum Draw {
 }
 
 impl TraceOrigin {
+    /// Returns the text of a synthetic trace; `None` for a recording or a list.
+    pub(crate) fn synthetic(&self) -> Option<&str> {
+        matches!(self.draw, Draw::Cellular(_) | Draw::Slots(_)).then_some(self.text.as_str())
+    }
+
     /// Checks whether the seed changes the trace.
     pub fn is_seeded(&self) -> bool {
         self.draw != Draw::Nothing
@@ -69,6 +74,9 @@ pub(crate) struct Given<T> {
     /// The file that holds it.
     pub(crate) file: Option<PathBuf>,
 }
+
+/// Minimum mean length of the steps of rates that repeat. Shorter ones would make a run endless.
+const SHORTEST: Span = Span::from_micros(1);
 
 /// Reads a rate over time.
 ///
@@ -119,6 +127,13 @@ pub(crate) fn rates(text: &str) -> Result<Given<RateTrace>, QuantityError> {
             }
         }
     };
+    let is_fine = trace
+        .period()
+        .is_some_and(|period| period.nanos() / (trace.steps().len().max(1) as u64) < SHORTEST.nanos());
+    if is_fine {
+        const WHY: &str = "the steps of a trace that repeats last 1us or longer in the mean";
+        return Err(refuse(text, Why::OutOfRange, WHY));
+    }
     let trace = trace.starting_at(play.start);
     let listed = !is_packets && trace.steps().len() <= MOST_SHOWN;
     let shown = if listed { show_rates(&trace) } else { digest };

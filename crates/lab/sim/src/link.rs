@@ -57,7 +57,7 @@ impl Link {
             return Self::Other(Other::Batcher(Box::new(Batcher::new(id, batch, spec.delay, seed))));
         }
         if let Some(disorder) = spec.disorder {
-            return Self::Other(Other::Mixer(Box::new(Mixer::new(id, disorder, spec.delay, seed))));
+            return Self::Other(Other::Mixer(Box::new(Mixer::new(disorder, spec.delay, seed))));
         }
         match Aqm::new(spec.discipline, spec.queue, (id, seed)) {
             Some(aqm) => Self::Other(Other::Managed(Box::new(Managed::new(id, spec, aqm, seed)))),

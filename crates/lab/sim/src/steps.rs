@@ -20,11 +20,6 @@ impl<T: Copy> Steps<T> {
         Self { all: steps.into(), period, start: Span::ZERO }
     }
 
-    /// Returns the steps as they are played from their first instant on.
-    pub(crate) fn whole(&self) -> Self {
-        Self { start: Span::ZERO, ..self.clone() }
-    }
-
     /// Returns the steps of one period.
     pub(crate) fn all(&self) -> &[(Time, T)] {
         &self.all

@@ -176,7 +176,7 @@ impl RateTrace {
     }
 
     /// Returns the steps from the run's time zero up to `until`, at most `most` of them: nanoseconds and bits per second. If there are
-    /// more, the mean rate of a period follows.
+    /// more, the highest rate follows, so that what the steps carry is never less than what the trace does.
     pub fn unrolled(&self, until: Time, most: usize) -> Vec<(u64, u64)> {
         let first = self.steps.place(Time::ZERO);
         let mut unrolled: Vec<(u64, u64)> = Vec::new();
@@ -184,7 +184,7 @@ impl RateTrace {
         for place in first.. {
             let Some(at) = begins.filter(|at| *at < until || *at == Time::ZERO) else { break };
             if unrolled.len() >= most {
-                unrolled.push((at.nanos(), self.mean()));
+                unrolled.push((at.nanos(), self.highest()));
                 break;
             }
             unrolled.push((at.nanos(), self.step(place).rate));
@@ -193,14 +193,9 @@ impl RateTrace {
         unrolled
     }
 
-    /// Returns the mean rate of a period in bits per second, or the last rate if the trace does not repeat.
-    fn mean(&self) -> u64 {
-        let Some(period) = self.steps.period else {
-            return self.steps().last().map_or(0, |(_, rate)| rate.bps());
-        };
-        let whole = Self { steps: self.steps.whole(), opportunities: None };
-        let bits = u128::from(whole.bits(Time::ZERO, Time::ZERO + period)) * 1_000_000_000;
-        u64::try_from(bits / u128::from(period.nanos().max(1))).unwrap_or(u64::MAX)
+    /// Returns the highest rate in bits per second.
+    fn highest(&self) -> u64 {
+        self.steps().iter().map(|(_, rate)| rate.bps()).max().unwrap_or_default()
     }
 
     /// Returns the instants up to `until` at which opportunities come, in order, with their number. Empty for a trace of rates.

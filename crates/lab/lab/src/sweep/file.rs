@@ -38,10 +38,10 @@ impl Sweep {
         Self::parse_over(registry, text, None)
     }
 
-    /// Reads a sweep file as [`Sweep::parse`] does, over the paths of this population if there is one.
+    /// Reads a sweep file as [`Sweep::parse`] does, over the paths of this population, if there is one, in place of the file's.
     ///
     /// # Errors
-    /// Fails as [`Sweep::parse`] does, and if the file names a population too.
+    /// Fails as [`Sweep::parse`] does.
     pub fn parse_over(registry: Registry, text: &str, over: Option<&str>) -> Result<Self, FileError> {
         let table = DeTable::parse(text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
@@ -69,11 +69,7 @@ impl Sweep {
                 "population" => {
                     let of = scalar(value.get_ref())
                         .ok_or_else(|| reader.fault(value.span(), "population: a text is wanted"))?;
-                    if over.is_some() {
-                        let message = "population: the command line has one too";
-                        return Err(reader.fault(key.span(), message));
-                    }
-                    over = Some((of, value.span()));
+                    over = over.or_else(|| Some((of, value.span())));
                 }
                 "seed" => sweep.seed = reader.whole(name, value, 0, u64::MAX)?,
                 "runs" => sweep.runs = reader.small(name, value, 1_000)?,

@@ -341,10 +341,14 @@ fn a_population_is_a_draw_for_each_path_with_its_weight_and_name() {
     for (text, says) in [
         ("paths = 3\n", "paths: the population says how many there are"),
         ("[path]\nrtt = \"10ms\"\n", "rtt: `population` and `path` both have it"),
-        ("population = \"mlab:DE\"\n", "population: the command line has one too"),
     ] {
         assert_eq!(parse(text).expect_err(text).message, says);
     }
+    assert_eq!(
+        parse("population = \"mlab:DE\"\n").expect("the other").paths(),
+        2,
+        "the command line's counts"
+    );
     std::fs::write(&file, "rate,rtt\n10mbit,40\n").expect("a file");
     assert_eq!(parse("").expect_err("no unit").message.split(": ").nth(2), Some("rtt"));
     std::fs::remove_file(&file).expect("a file");

@@ -6,6 +6,7 @@ use super::row::{Heading, Key, row};
 use crate::bottleneck::{self, show_ack_aggregation};
 use crate::kind::Kind;
 use crate::outage::{Outages, outages};
+use crate::quantity::QuantityError;
 use crate::reorder::{Reordering, reordering};
 
 const PATH: Key = row(Heading::Path);
@@ -35,7 +36,11 @@ pub(super) const KEYS: &[Key] = &[
         excludes: &[BOTH_WAYS],
         real: true,
         place: 73,
-        parse: |options, text| put(&mut options.plain.duplicate, read::loss(text)),
+        parse: |options, text| {
+            const ALLOWED: &str = "the share of duplicates is a fraction below 1, as in `1%` or `0.01`";
+            let share = read::loss(text).map_err(|error| QuantityError { allowed: ALLOWED.into(), ..error });
+            put(&mut options.plain.duplicate, share)
+        },
         show: |path| (!path.duplicate.is_zero()).then(|| path.duplicate.to_string()),
         title: |path| {
             let share = Some(path.duplicate).filter(|share| !share.is_zero())?;

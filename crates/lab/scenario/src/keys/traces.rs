@@ -3,7 +3,7 @@
 use super::path::never;
 use super::row::{Heading, Key, row};
 use crate::kind::Kind;
-use crate::traces;
+use crate::traces::{self, TraceOrigin};
 
 const PATH: Key = row(Heading::Path);
 
@@ -33,6 +33,12 @@ pub(super) const KEYS: &[Key] = &[Key {
         Some(origin) => Some(origin.text.clone()),
         None => path.delay_trace.as_ref().map(traces::show_delays),
     },
-    title: |path| path.delay_trace.as_ref().map(|_| "an extra delay along a trace".to_owned()),
+    title: |path| {
+        let synthetic = path.delay_origin.as_ref().and_then(TraceOrigin::synthetic);
+        path.delay_trace.as_ref().map(|_| match synthetic {
+            Some(law) => format!("an extra synthetic delay {law}"),
+            None => "an extra delay along a trace".to_owned(),
+        })
+    },
     ..PATH
 }];

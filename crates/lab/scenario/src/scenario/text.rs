@@ -10,6 +10,7 @@ use crate::keywords;
 use crate::named_link::show_links;
 use crate::quantity::{self, QueueSize};
 use crate::script::ScriptedFlow;
+use crate::traces::TraceOrigin;
 use crate::windows::{Window, show_windows};
 
 impl Scenario {
@@ -171,7 +172,9 @@ impl Scenario {
             let (bytes, period) = (quantity::humane_bytes(app.bytes), quantity::humane_span(app.period));
             format!(", written {bytes} every {period}")
         });
+        let synthetic = self.rate_origin.as_ref().and_then(TraceOrigin::synthetic);
         let rate = match highest(self.rate_trace.as_ref()) {
+            Some(_) if synthetic.is_some() => format!("a synthetic rate {}", synthetic.unwrap_or_default()),
             Some(highest) => format!("a rate along a trace, {} at most", quantity::humane_rate(highest)),
             None => quantity::humane_rate(self.rate),
         };

@@ -73,7 +73,12 @@ fn pieces_of<T: Copy>(
         return Ok(false);
     }
     if name == values.repeated {
-        let count = inner.get("count").and_then(Value::as_u64).unwrap_or(0);
+        let count = match inner.get("count") {
+            None | Some(Value::Null) => 0,
+            Some(count) => {
+                count.as_u64().ok_or_else(|| format!("{name} has a `count` that is no whole number"))?
+            }
+        };
         let Some(models) = inner.get("pattern").and_then(Value::as_array) else {
             return Err(format!("{name} needs `pattern`"));
         };

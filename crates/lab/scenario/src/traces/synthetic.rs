@@ -114,6 +114,9 @@ pub(super) fn slots(text: &str, unit: Unit) -> Result<SlotsSpec, QuantityError> 
     if spec.min > spec.max || spec.max == 0 {
         return Err(refuse(text, Why::OutOfRange, unit.allowed));
     }
+    if spec.slot < Span::from_millis(1) {
+        return Err(refuse(text, Why::OutOfRange, "a slot lasts 1ms or longer"));
+    }
     Ok(spec)
 }
 

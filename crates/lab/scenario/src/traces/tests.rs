@@ -119,11 +119,25 @@ fn netem_traces_models_are_read_with_and_without_units_in_words() {
         ("{\"NormalizedBwConfig\":{}}", "the model `NormalizedBwConfig` is none of StaticBwConfig"),
         ("{\"StaticBwConfig\":{\"bw\":\"12Mbps\"}}", "StaticBwConfig needs `bw` and `duration`"),
         ("{\n\"StaticBwConfig\":", "line 2"),
+        (
+            "{\"RepeatedBwPatternConfig\":{\"pattern\":[],\"count\":-3}}",
+            "has a `count` that is no whole number",
+        ),
     ] {
         let file = File::new("wrong.json", content);
         let error = rates(&file.with("", "")).expect_err(content).to_string();
         assert!(error.contains(part) && !error.contains('\n'), "{error}");
     }
+}
+
+#[test]
+fn steps_that_repeat_too_often_are_refused_and_a_synthetic_trace_says_so_in_the_title() {
+    for text in ["0s=1mbit,1ns=20mbit,loop=2ns", "leo:slot=1ns"] {
+        let error = rates(text).expect_err(text).to_string();
+        assert!(error.contains("or longer"), "{error}");
+    }
+    let title = scenario("rate-trace", "lte").describe();
+    assert!(title.contains("a synthetic rate lte:mean=5030kbit"), "{title}");
 }
 
 #[test]

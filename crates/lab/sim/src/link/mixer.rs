@@ -7,15 +7,14 @@ use firstflight::{Span, Time};
 use super::flow_streams::FlowStreams;
 use crate::descriptor::{Descriptor, Fate, Transit};
 use crate::disorder::{Disorder, Displacement};
-use crate::packet::LinkId;
 use crate::quantity::Probability;
 use crate::random::{Purpose, Stream};
 use crate::stats::LinkStats;
 
-/// Every flow has its own random streams, as for loss and jitter. The packets that overtake a displaced one are those of any flow.
+/// Every flow has its own random streams, as for loss and jitter. They do not depend on the link's number, which optional links move: a path
+/// has one such link. The packets that overtake a displaced one are those of any flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Mixer {
-    id: LinkId,
     seed: u64,
     disorder: Disorder,
     delay: Span,
@@ -48,9 +47,8 @@ struct Held {
 }
 
 impl Mixer {
-    pub(crate) fn new(id: LinkId, disorder: Disorder, delay: Span, seed: u64) -> Self {
+    pub(crate) fn new(disorder: Disorder, delay: Span, seed: u64) -> Self {
         Self {
-            id,
             seed,
             disorder,
             delay,
@@ -68,10 +66,10 @@ impl Mixer {
     pub(crate) fn enter(&mut self, now: Time, flow: usize, descriptor: Descriptor) {
         self.stats.packets += 1;
         self.stats.bytes += u64::from(descriptor.wire());
-        let Self { id, seed, disorder, .. } = *self;
+        let Self { seed, disorder, .. } = *self;
         let draw = |streams: &mut FlowStreams, purpose, share: Probability| {
             !share.is_never()
-                && share.covers(streams.of(flow, |minor| Stream::new(seed, purpose, id.0, minor)).bits())
+                && share.covers(streams.of(flow, |minor| Stream::new(seed, purpose, 0, minor)).bits())
         };
         let is_twice = draw(&mut self.duplicate_of, Purpose::Duplicate, disorder.duplicate);
         let by = disorder

@@ -35,7 +35,7 @@ fn mixer(share: (u64, u64), by: Displacement, duplicate: (u64, u64), seed: u64) 
     let share = Probability::ratio(share.0, share.1);
     let reorder = (!share.is_never()).then_some(Reorder { share, by });
     let disorder = Disorder { reorder, duplicate: Probability::ratio(duplicate.0, duplicate.1) };
-    Mixer::new(LinkId(0), disorder, Span::ZERO, seed)
+    Mixer::new(disorder, Span::ZERO, seed)
 }
 
 fn packets(count: u32, hold: u64) -> Displacement {
