@@ -98,7 +98,7 @@ mod tests {
         let shown = |text| reordering(text).expect(text).map(|read| read.to_string());
         assert_eq!(shown("2%,3p").as_deref(), Some("0.02,3p,20ms"));
         assert_eq!(shown("0.5%, 12p, 50ms").as_deref(), Some("0.005,12p,50ms"));
-        assert_eq!(shown("99%,5ms").as_deref(), Some("1,5ms"));
+        assert_eq!(shown("99%,5ms").as_deref(), Some("0.99,5ms"));
         for off in ["none", "0", "0%,3p", "0,5ms"] {
             assert_eq!(shown(off), None, "{off}");
         }
