@@ -83,7 +83,7 @@ pub struct Standing {
     pub deploy: String,
     /// The number of rows.
     pub rows: usize,
-    /// The weight of the rows. Without weights it is their number, as are the other weights.
+    /// The total weight of the rows; their number if all paths weigh 1.
     pub weight: f64,
     /// The weight of the rows whose run was given up.
     pub unfinished: f64,
@@ -176,7 +176,7 @@ pub struct Group {
     pub draws: usize,
     /// Whether the weights of the paths differ.
     pub is_weighted: bool,
-    /// The weight of the races. Without weights it is their number.
+    /// The total weight of the races; their number if all paths weigh 1.
     pub weight: f64,
     /// The weight of the races that no scheme finished, so that no scheme won.
     pub nobody: f64,

@@ -127,10 +127,10 @@ pub(crate) fn rates(text: &str) -> Result<Given<RateTrace>, QuantityError> {
             }
         }
     };
-    let is_fine = trace
+    let is_too_fine = trace
         .period()
         .is_some_and(|period| period.nanos() / (trace.steps().len().max(1) as u64) < SHORTEST.nanos());
-    if is_fine {
+    if is_too_fine {
         const WHY: &str = "the steps of a trace that repeats last 1us or longer in the mean";
         return Err(refuse(text, Why::OutOfRange, WHY));
     }

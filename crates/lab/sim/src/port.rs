@@ -327,7 +327,7 @@ impl<T> Port<T> {
         }
     }
 
-    /// Returns the outcome of a packet at the far end, where it may arrive twice; `None` for cross traffic.
+    /// Returns the outcome of a packet that reaches the far end, once or twice; `None` for a packet of cross traffic.
     fn outcome(&mut self, transit: Transit, twice: bool) -> Option<Outcome<T>> {
         if transit.descriptor.is_datagram() {
             return None;

@@ -155,7 +155,7 @@ impl RateTrace {
         self.starting_at(start)
     }
 
-    /// Returns the steps of one period, from time zero of the trace on.
+    /// Returns the rates of one period, each with its beginning. The first begins at time zero.
     pub fn steps(&self) -> &[(Time, Rate)] {
         self.steps.all()
     }
@@ -307,7 +307,7 @@ impl DelayTrace {
         self.starting_at(start)
     }
 
-    /// Returns the steps of one period, from time zero of the trace on.
+    /// Returns the delays of one period, each with its beginning. The first begins at time zero.
     pub fn steps(&self) -> &[(Time, Span)] {
         self.0.all()
     }

@@ -1,7 +1,7 @@
 //! Paths drawn from M-Lab's percentiles of a territory's NDT tests.
 //!
-//! The data are percentiles of each metric alone: the joint distribution is not published. A path draws its metrics with a rank correlation
-//! that the user chooses, by a Gaussian copula with one common factor: Spearman's coefficient ρₛ needs Pearson's 2 sin(π ρₛ / 6) (Kruskal
+//! M-Lab publishes percentiles of each metric alone, and no joint distribution. The user chooses the rank correlation of the metrics. A Gaussian
+//! copula with one common factor draws them: Spearman's coefficient ρₛ needs Pearson's 2 sin(π ρₛ / 6) (Kruskal
 //! 1958, section 6).
 
 use firstflight::{Rate, Span};

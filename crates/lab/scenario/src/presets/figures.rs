@@ -18,7 +18,7 @@ pub struct Figures {
     pub reverse_rate: String,
     /// The base round-trip time in ms.
     pub rtt: String,
-    /// The bottleneck's queue as the source states it, or else as the preset sets it.
+    /// The bottleneck's queue: the source's figure, or the preset's key if the source states none.
     pub queue: String,
     /// The random loss, and after a comma the random loss on the reverse path.
     pub loss: String,
