@@ -1,0 +1,1 @@
+//! Firstflight's start-up schemes as congestion controllers of noq.
