@@ -3,12 +3,10 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme, Registry};
+use firstflight::registry::{AnyController, AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{
     Avoidance, Call, Controller, Event, Exit, Judged, Path, PathEstimate, Plan, Startup, Step, TraceRecord,
 };
-use firstflight_scenario::{ByName, HeaderError};
-use firstflight_trace::Header;
 
 use crate::breach::Breaches;
 use crate::law::Law;
@@ -24,24 +22,13 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Makes an audit for a trace, before its first call.
-    ///
-    /// # Errors
-    /// A scheme, restart policy or law that cannot be built.
-    pub fn new(header: &Header) -> Result<Self, Box<HeaderError>> {
-        Self::of(Registry::builtin(), header)
-    }
-
-    /// Makes an audit as [`Audit::new`] does, with a scheme, policy and law of `registry`.
-    ///
-    /// # Errors
-    /// The errors of [`Audit::new`].
-    pub fn of(registry: Registry, header: &Header) -> Result<Self, Box<HeaderError>> {
-        let (startup, restart, law) = registry.parts_of(header).map_err(Box::new)?;
+    /// Makes an audit for a trace of `controller`, which is in its initial state.
+    pub fn new(controller: AnyController) -> Self {
+        let (startup, restart, law) = controller.into_parts();
         let heard = Rc::default();
         let controller =
             Controller::new(Ear::at(startup, &heard), Ear::at(restart, &heard), Ear::at(law, &heard));
-        Ok(Self { controller, heard, recorded: false })
+        Self { controller, heard, recorded: false }
     }
 
     /// Replays the next call. Returns the values that the controller fills in, if any.

@@ -20,8 +20,7 @@ mod sending;
 use std::io::BufRead;
 
 use firstflight::TraceRecord;
-use firstflight::registry::Registry;
-use firstflight_scenario::{HeaderError, host_limits_growth};
+use firstflight::registry::AnyController;
 use firstflight_trace::{Calls, Departures, Header, TraceError};
 
 pub use audit::Audit;
@@ -57,30 +56,20 @@ impl Conformance {
         Self::default()
     }
 
-    /// Starts to check a host's calls and, if the trace has them, the values that the controller filled in. They are compared with those of
-    /// a controller that has the header's scheme, policy and law.
-    ///
-    /// # Errors
-    /// A scheme, restart policy or law that cannot be built.
-    pub fn with_judge(header: &Header) -> Result<Self, Box<HeaderError>> {
-        Self::with_judge_of(Registry::builtin(), header)
-    }
-
-    /// Starts to check as [`Conformance::with_judge`] does, with a scheme, policy and law of `registry`.
-    ///
-    /// # Errors
-    /// The errors of [`Conformance::with_judge`].
-    pub fn with_judge_of(registry: Registry, header: &Header) -> Result<Self, Box<HeaderError>> {
+    /// Starts to check the calls of a trace with `header`. If `controller` is the controller that the host ran, in its initial state,
+    /// also compares the values that the controller filled in, if the trace has them.
+    pub fn of(header: &Header, controller: Option<AnyController>) -> Self {
         if header.departures == Departures::WithAcks {
             // Hosts that report transmissions with the next ACK do not record the values that the controller filled in.
-            return Ok(Self { late: Some(Late::new(header.hosts)), ..Self::default() });
+            return Self { late: Some(Late::new(header.hosts)), ..Self::default() };
         }
-        let mut trial = Self { judge: Some(Audit::of(registry, header)?), ..Self::default() };
-        if host_limits_growth(registry, header).map_err(Box::new)? {
+        let mut trial = Self::default();
+        if controller.as_ref().is_some_and(|controller| !controller.judges_growth()) {
             trial.packets.host_limits_growth();
             trial.counts.host_limits_growth();
         }
-        Ok(trial)
+        trial.judge = controller.map(Audit::new);
+        trial
     }
 
     /// Checks the next call, which is on line `line` of the trace.
@@ -122,33 +111,17 @@ impl Conformance {
     }
 }
 
-/// Why a trace cannot be checked.
-#[derive(Debug)]
-pub enum CheckError {
-    /// The trace cannot be read.
-    Trace(TraceError),
-    /// The scheme, policy or law of the header cannot be built.
-    Replay(Box<HeaderError>),
-}
-
-impl std::fmt::Display for CheckError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Trace(error) => error.fmt(f),
-            Self::Replay(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for CheckError {}
-
-/// Checks a trace of any host. Returns its breaches.
+/// Checks a trace of any host, with its controller as in [`Conformance::of`]. Returns the breaches of the trace.
 ///
 /// # Errors
-/// A trace that cannot be read, or a header whose scheme, policy or law cannot be built.
-pub fn check<R: BufRead>(header: &Header, mut calls: Calls<R>) -> Result<Breaches, CheckError> {
-    let mut conformance = Conformance::with_judge(header).map_err(CheckError::Replay)?;
-    while let Some(record) = calls.next_call().map_err(CheckError::Trace)? {
+/// A trace that cannot be read.
+pub fn check<R: BufRead>(
+    header: &Header,
+    controller: Option<AnyController>,
+    mut calls: Calls<R>,
+) -> Result<Breaches, TraceError> {
+    let mut conformance = Conformance::of(header, controller);
+    while let Some(record) = calls.next_call()? {
         conformance.check_record(calls.line(), &record);
     }
     Ok(conformance.finish())

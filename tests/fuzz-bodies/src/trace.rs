@@ -36,7 +36,7 @@ fn rewritten(data: &[u8], replays: bool) -> Option<String> {
             None
         }
     };
-    let mut host = Conformance::with_judge(&header).unwrap_or_default();
+    let mut host = Conformance::of(&header, controller_of(&header).ok());
     let mut writer = Writer::default();
     let mut text = Writer::header(&header);
     loop {

@@ -1,6 +1,6 @@
 //! Reads the user's text with the names of a registry: the built-in registry, or a registry with schemes from outside the tree.
 
-use firstflight::registry::{AnyController, AnyLaw, AnyRestart, AnyScheme, Registry};
+use firstflight::registry::{AnyController, Registry};
 use firstflight_trace::Header;
 
 use crate::choice::{self, ChoiceError, SchemeChoice};
@@ -43,12 +43,6 @@ pub trait ByName: Copy {
     /// A scheme, restart policy or law that cannot be built.
     fn controller_of(self, header: &Header) -> Result<AnyController, HeaderError>;
 
-    /// Returns the scheme, the restart policy and the law of the controller that the header describes, for a caller that wraps one of them.
-    ///
-    /// # Errors
-    /// As [`ByName::controller_of`].
-    fn parts_of(self, header: &Header) -> Result<(AnyScheme, AnyRestart, AnyLaw), HeaderError>;
-
     /// Returns the part of a controller that the header's host runs, in its initial state; `None` if the host runs a whole controller.
     ///
     /// # Errors
@@ -82,10 +76,6 @@ impl ByName for Registry {
 
     fn controller_of(self, header: &Header) -> Result<AnyController, HeaderError> {
         header::controller_of(self, header)
-    }
-
-    fn parts_of(self, header: &Header) -> Result<(AnyScheme, AnyRestart, AnyLaw), HeaderError> {
-        header::parts_of(self, header)
     }
 
     fn part_of(self, header: &Header) -> Result<Option<Part>, HeaderError> {

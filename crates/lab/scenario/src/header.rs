@@ -7,7 +7,7 @@ use firstflight_measure::VERSION;
 use firstflight_trace::{Departures, FORMAT, Header, Hosts, NOT_HOSTED};
 
 use crate::choice::{self, ChoiceError, SchemeChoice};
-use crate::controller::{ControllerError, Parts, compose};
+use crate::controller::{ControllerError, compose};
 use crate::part::Part;
 use crate::quantity::in_a_line;
 use crate::restart::{self, RestartChoice};
@@ -85,19 +85,16 @@ pub(crate) fn header_for(registry: Registry, header: &Header, scheme: &str) -> R
 
 /// [`crate::ByName::controller_of`].
 pub(crate) fn controller_of(registry: Registry, header: &Header) -> Result<AnyController, HeaderError> {
-    let (startup, restart, law) = parts_of(registry, header)?;
+    let choice = one(registry, &header.scheme)?;
+    let Known { initial, law, restart } = Known::of(registry, header)?;
+    let (startup, restart, law) = compose(registry, initial, &choice, &restart, law)?;
     let mut controller = AnyController::new(startup, restart, law);
-    if host_limits_growth(registry, header)? {
+    // The host decides itself which ACKs may widen the window. The recorded bytes by which an ACK advances are then the host's decision
+    // ([`firstflight_tcp::Growth::judges_growth`]).
+    if choice.own_growth().judges_growth() {
         controller.host_limits_growth();
     }
     Ok(controller)
-}
-
-/// [`crate::ByName::parts_of`].
-pub(crate) fn parts_of(registry: Registry, header: &Header) -> Result<Parts, HeaderError> {
-    let choice = one(registry, &header.scheme)?;
-    let Known { initial, law, restart } = Known::of(registry, header)?;
-    Ok(compose(registry, initial, &choice, &restart, law)?)
 }
 
 /// [`crate::ByName::part_of`].
@@ -123,15 +120,6 @@ pub(crate) fn part_of(registry: Registry, header: &Header) -> Result<Option<Part
             Ok(Some(Part::restart(policy.map_err(|error| HeaderError::Restart(error.to_string()))?)))
         }
     }
-}
-
-/// Checks whether the host of this trace decides itself which ACKs may widen the window. If so, the recorded bytes by which an ACK advances
-/// are the host's decision ([`firstflight_tcp::Growth::judges_growth`]).
-///
-/// # Errors
-/// A text that does not name one scheme.
-pub fn host_limits_growth(registry: Registry, header: &Header) -> Result<bool, HeaderError> {
-    Ok(one(registry, &header.scheme)?.own_growth().judges_growth())
 }
 
 fn one(registry: Registry, scheme: &str) -> Result<SchemeChoice, HeaderError> {

@@ -66,7 +66,7 @@ pub use cross::Cross;
 pub use file::{FileError, FlowPlace, ScenarioFile, scalar, schemes};
 pub use flow_schemes::{Cast, CastError, CastFlow};
 pub use gemodel::Gemodel;
-pub use header::{HeaderError, host_limits_growth, trace_header};
+pub use header::{HeaderError, trace_header};
 pub use host_cpu::HostCpu;
 pub use kernel_choice::{Alone, AloneError};
 pub use keys::OptionError;

@@ -149,6 +149,18 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         self.host_limits_growth = true;
     }
 
+    /// Returns whether the controller judges whether the window limited sending. If not, the host does
+    /// ([`Controller::host_limits_growth`]).
+    pub const fn judges_growth(&self) -> bool {
+        !self.host_limits_growth
+    }
+
+    /// Returns the scheme, the restart policy and the law.
+    pub fn into_parts(self) -> (S, R, A) {
+        let State { startup, restart, avoidance, .. } = self.state;
+        (startup, restart, avoidance)
+    }
+
     /// Returns the part that is active.
     pub fn phase(&self) -> Phase {
         self.state.phase

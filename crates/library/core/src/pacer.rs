@@ -54,12 +54,13 @@ impl Pacer {
 
     /// Adopts the pacing of a new plan.
     pub fn adopt(&mut self, plan: &Plan) {
-        if let Pacing::Train { packets, .. } = plan.pacing
-            && self.train.is_none_or(|(tag, _)| tag != plan.tag)
-        {
-            self.train = Some((plan.tag, packets));
-            self.begun = false;
-            self.due = Time::ZERO;
+        match plan.pacing {
+            Pacing::Train { packets, .. } if self.train.is_none_or(|(tag, _)| tag != plan.tag) => {
+                self.train = Some((plan.tag, packets));
+                self.begun = false;
+                self.due = Time::ZERO;
+            }
+            _ => {}
         }
         match plan.pacing {
             // The usual case: no data need be copied.
@@ -112,9 +113,7 @@ impl Pacer {
             Pacing::AckClock | Pacing::Hold => {}
             Pacing::Rate { rate, .. } => self.due = self.due.max(now) + rate.time_for(wire),
             Pacing::Train { gap, .. } => {
-                if let Some((_, left)) = &mut self.train
-                    && *left > 0
-                {
+                if let Some((_, left @ 1..)) = &mut self.train {
                     *left -= 1;
                     self.begun = true;
                     // A late host keeps the schedule, so that the mean gap is exact, unless it is late by a whole

@@ -12,12 +12,13 @@ use std::path::Path;
 use any_path::{Draw, any_path, command};
 use firstflight::registry;
 use firstflight_conformance::{Breach, Conformance, Law, check};
+use firstflight_scenario::controller_of;
 use firstflight_trace::read;
 use record::{Record, trace};
 
 fn first_breach(text: &str) -> Option<Breach> {
     let (header, calls) = read(text.as_bytes()).expect("a header");
-    check(&header, calls).expect("a trace").listed().first().cloned()
+    check(&header, controller_of(&header).ok(), calls).expect("a trace").listed().first().cloned()
 }
 
 fn golden_traces() -> Vec<(String, String)> {
@@ -66,7 +67,7 @@ fn a_number_of_any_size_is_judged() {
                 let text = format!("{header}\n{}{number}{}", &lines[..start], &lines[end..]);
                 let (header, calls) = read(text.as_bytes()).expect("a header");
                 // The reader refuses it, or it is judged.
-                let verdict = check(&header, calls);
+                let verdict = check(&header, controller_of(&header).ok(), calls);
                 assert!(
                     verdict.is_err() || verdict.is_ok_and(|verdict| verdict.listed().len() <= 100),
                     "{name}"

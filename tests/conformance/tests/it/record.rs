@@ -6,7 +6,7 @@ use std::path::Path;
 use firstflight::{Ack, Call, Event, Loss, OwnedEvent, TraceRecord};
 use firstflight_conformance::{Audit, Breaches, Conformance};
 use firstflight_lab::record;
-use firstflight_scenario::{Options, Scenario, parse_choices};
+use firstflight_scenario::{Options, Scenario, controller_of, parse_choices};
 use firstflight_trace::{Header, read};
 
 /// The calls, each with its line.
@@ -32,7 +32,7 @@ impl Record {
 
     /// Fills in the controller's values, as a host that has none may write them.
     pub(crate) fn judged(mut self) -> Self {
-        let mut judge = Audit::new(&self.header).expect("a scheme");
+        let mut judge = Audit::new(controller_of(&self.header).expect("a scheme"));
         for (_, record) in &mut self.calls {
             record.judged = judge.judge(record);
         }
@@ -40,7 +40,8 @@ impl Record {
     }
 
     pub(crate) fn verdict(&self) -> Breaches {
-        let mut conformance = Conformance::with_judge(&self.header).expect("a scheme");
+        let mut conformance =
+            Conformance::of(&self.header, Some(controller_of(&self.header).expect("a scheme")));
         for (line, record) in &self.calls {
             conformance.check_record(*line, record);
         }

@@ -1,9 +1,9 @@
 //! A scheme and a judge alone, as in a kernel, make the same plans in start-up as under a controller.
 
-use firstflight::registry::{self, Registry};
+use firstflight::registry;
 use firstflight::{Call, Event, FullMargin, Note, Plan, RoundTracker, Startup, TraceRecord};
 use firstflight_lab::record;
-use firstflight_scenario::{ByName, Options, Scenario, parse_choices};
+use firstflight_scenario::{Options, Scenario, controller_of, parse_choices};
 
 const PATHS: [&str; 3] = [
     "rate=20mbit rtt=40ms queue=50p size=600kB",
@@ -51,7 +51,7 @@ fn a_scheme_and_a_judge_alone_make_the_plans_of_start_up() {
             let choice = parse_choices(entry.name).expect("a scheme").remove(0);
             let trace = record(&scenario, &choice, 1).expect("a run");
             let (header, mut calls) = firstflight_trace::read(trace.as_bytes()).expect("a trace");
-            let (mut scheme, _, _) = Registry::builtin().parts_of(&header).expect("its parts");
+            let (mut scheme, _, _) = controller_of(&header).expect("its controller").into_parts();
             let mut judge = RoundTracker::new();
             let mut compared = 0;
             while let Some(reported) = calls.next_call().expect("a call") {

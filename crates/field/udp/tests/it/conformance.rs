@@ -4,6 +4,7 @@ use std::io::{BufReader, Write};
 use std::sync::{Arc, Mutex};
 
 use firstflight_conformance::check;
+use firstflight_scenario::controller_of;
 use firstflight_udp::{Listener, Options, Stream};
 
 use crate::common::{LOOPBACK, both_ways, options};
@@ -42,7 +43,7 @@ fn breaches(options: &Options) -> Vec<String> {
     for sink in &*kept {
         let text = sink.0.lock().unwrap().clone();
         let (header, calls) = firstflight_trace::read(BufReader::new(&text[..])).unwrap();
-        let breaches = check(&header, calls).unwrap();
+        let breaches = check(&header, Some(controller_of(&header).unwrap()), calls).unwrap();
         assert!(text.len() > 20_000, "a trace of a whole transfer");
         found.extend(breaches.listed().iter().map(|breach| format!("{}: {breach}", header.scheme)));
     }

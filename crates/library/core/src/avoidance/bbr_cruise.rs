@@ -72,9 +72,8 @@ impl BbrCruise {
 
     /// Adds the delivery rate of an ACK. A rate that the application or the receiver limited counts only if it is above the estimate.
     fn measure(&mut self, ack: &Ack<'_>, path: &Path) {
-        if let Some(rate) = ack.delivery_rate
-            && (!is_starved(ack, path) || self.bandwidth().is_some_and(|max| rate > max))
-        {
+        let Some(rate) = ack.delivery_rate else { return };
+        if !is_starved(ack, path) || self.bandwidth().is_some_and(|max| rate > max) {
             self.bandwidths[1] = self.bandwidths[1].max(Some(rate));
         }
     }

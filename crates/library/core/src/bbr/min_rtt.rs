@@ -32,9 +32,8 @@ impl MinRtt {
     /// Adds the round-trip sample of an ACK at `now`, if the ACK has one (`UpdateMinRTT`).
     pub(crate) fn sampled(&mut self, now: Time, rtt: Option<Span>) {
         self.expired = self.is_due(now);
-        if let Some(rtt) = rtt
-            && (self.expired || self.minimum.is_none_or(|minimum| rtt < minimum))
-        {
+        let Some(rtt) = rtt else { return };
+        if self.expired || self.minimum.is_none_or(|minimum| rtt < minimum) {
             (self.minimum, self.stamp) = (Some(rtt), now);
         }
     }

@@ -87,7 +87,8 @@ impl SendLog {
         for back in 0..self.count {
             let index = (usize::from(self.newest) + MARKS - usize::from(back)) % MARKS;
             let mark = self.marks[index];
-            if packet.wrapping_sub(mark.packet).cast_signed() >= 0 {
+            // The difference of two numbers modulo 2^32 is negative if its highest bit is set.
+            if packet.wrapping_sub(mark.packet) >> 31 == 0 {
                 return between(&mark, &after, packet);
             }
             after = mark;

@@ -305,10 +305,11 @@ impl Startup for CarefulResume {
                 Step::Stay
             }
             Event::Woken => {
-                if let Phase::Unvalidated { entered, rtt, .. } = self.phase
-                    && path.now.since(entered) >= rtt
-                {
-                    self.end_jump(path.pipe, path.nxt, path);
+                match self.phase {
+                    Phase::Unvalidated { entered, rtt, .. } if path.now.since(entered) >= rtt => {
+                        self.end_jump(path.pipe, path.nxt, path);
+                    }
+                    _ => {}
                 }
                 Step::Stay
             }

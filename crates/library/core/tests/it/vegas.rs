@@ -251,7 +251,7 @@ fn drift(law: Vegas, rtt: Span) -> i64 {
     for _ in 0..3 {
         flow.round(rtt, 1, SPACING);
     }
-    flow.window().cast_signed() - before.cast_signed()
+    i64::try_from(flow.window()).unwrap() - i64::try_from(before).unwrap()
 }
 
 #[test]

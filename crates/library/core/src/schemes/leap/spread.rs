@@ -87,10 +87,11 @@ impl HoldBack {
             self.packets += packets;
             return;
         }
-        if let (Some(before), Some(newest)) = (self.before, self.newest)
-            && self.packets >= HOLDBACK_PACKETS
-        {
-            self.longest = self.longest.max(newest.since(before));
+        match (self.before, self.newest) {
+            (Some(before), Some(newest)) if self.packets >= HOLDBACK_PACKETS => {
+                self.longest = self.longest.max(newest.since(before));
+            }
+            _ => {}
         }
         self.before = self.newest.filter(|_| tag == self.tag);
         self.newest = Some(now);

@@ -59,11 +59,11 @@ impl Trend {
         let (first_departed, first_arrived) = *self.first.get_or_insert((departed, arrived));
         let point = (self.ticks(departed.since(first_departed)), self.ticks(arrived.since(first_arrived)));
         let before = self.newest.replace(point);
-        if let Some((departed, arrived)) = before
-            && arrived != point.1
-            && self.points < MAX_POINTS
-        {
-            self.count(departed, arrived);
+        match before {
+            Some((departed, arrived)) if arrived != point.1 && self.points < MAX_POINTS => {
+                self.count(departed, arrived);
+            }
+            _ => {}
         }
     }
 

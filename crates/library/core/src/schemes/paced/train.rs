@@ -188,10 +188,11 @@ impl Train {
                 (arrivals + Span::from_nanos(u64::from(self.delay))) - Span::from_nanos(u64::from(delay));
             self.read(gap(arrivals), gap(departures), segments, rules.switches);
         }
-        if let Readings::Burst { single, .. } = &mut self.readings
-            && clean
-        {
-            *single = single.saturating_add(if segments == 1 { 1 } else { -3 });
+        match &mut self.readings {
+            Readings::Burst { single, .. } if clean => {
+                *single = single.saturating_add(if segments == 1 { 1 } else { -3 });
+            }
+            _ => {}
         }
         self.start = match segments {
             _ if !clean || misleads => Start::None,
