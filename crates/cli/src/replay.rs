@@ -254,6 +254,7 @@ fn call_name(call: &Call) -> &'static str {
         Event::TrainCut(_) => "train-cut",
         Event::Woken => "woken",
         Event::MssChanged => "mss-changed",
+        _ => "event",
     }
 }
 

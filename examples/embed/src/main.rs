@@ -30,7 +30,8 @@ fn main() {
         delivered = delivered.max(left[acked]) + Span::from_millis(1);
         path.now = delivered + base;
         let rtt = path.now.since(left[acked]);
-        let ack = Ack { rtt: Some(RttSample { rtt, handshake: false }), ..Ack::of(mss, 1) };
+        let mut ack = Ack::unlisted(mss, 1, false);
+        ack.rtt = Some(RttSample { rtt, handshake: false });
         path.acked(&ack);
         control.on(&Event::Acked(ack), &path);
         if let Some(Note::Exited { exit, .. }) = control.take_note() {

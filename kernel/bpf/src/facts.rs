@@ -220,39 +220,36 @@ impl Facts {
     #[inline(always)]
     pub fn path(&self) -> Path {
         let (now, mss) = (time(self.now_us), Bytes::new(u64::from(self.mss)));
-        Path {
-            cwnd: self.bytes(self.cwnd),
-            flight: Bytes::new(u64::from(self.flight)),
-            pipe: self.bytes(self.pipe),
-            srtt: span(self.srtt_us),
-            latest_rtt: span(self.last_rtt_us),
-            min_rtt: span(self.min_rtt_us),
-            rwnd: Bytes::new(u64::from(self.rwnd)),
-            backlog: Some(Bytes::new(u64::from(self.backlog))),
-            delivered: self.bytes(self.delivered),
-            una: self.una,
-            nxt: self.una + u64::from(self.flight),
-            rto: Span::from_micros(u64::from(self.rto_us)),
-            limit: self.limit(),
-            recovering: self.recovering != 0,
-            last_received: Some(now),
-            ..Path::new(now, mss, Bytes::new(u64::from(self.wire)))
-        }
+        let mut path = Path::new(now, mss, Bytes::new(u64::from(self.wire)));
+        path.cwnd = self.bytes(self.cwnd);
+        path.flight = Bytes::new(u64::from(self.flight));
+        path.pipe = self.bytes(self.pipe);
+        path.srtt = span(self.srtt_us);
+        path.latest_rtt = span(self.last_rtt_us);
+        path.min_rtt = span(self.min_rtt_us);
+        path.rwnd = Bytes::new(u64::from(self.rwnd));
+        path.backlog = Some(Bytes::new(u64::from(self.backlog)));
+        path.delivered = self.bytes(self.delivered);
+        path.una = self.una;
+        path.nxt = self.una + u64::from(self.flight);
+        path.rto = Span::from_micros(u64::from(self.rto_us));
+        path.limit = self.limit();
+        path.recovering = self.recovering != 0;
+        path.last_received = Some(now);
+        path
     }
 
     /// Returns the connection when the data of [`Kind::Sent`] was sent: before this ACK, and without that data.
     #[inline(always)]
     pub fn path_at_departure(&self) -> Path {
-        let path = self.path();
+        let mut path = self.path();
         let sent = Bytes::new(u64::from(self.sent));
-        Path {
-            una: self.una.wrapping_sub(u64::from(self.advanced)),
-            nxt: path.nxt.wrapping_sub(u64::from(self.sent)),
-            flight: Bytes::new(u64::from(self.flight_before)) - sent,
-            pipe: path.pipe + self.bytes(self.acked) + self.bytes(self.lost) - sent,
-            delivered: path.delivered - self.bytes(self.acked),
-            ..path
-        }
+        path.una = self.una.wrapping_sub(u64::from(self.advanced));
+        path.nxt = path.nxt.wrapping_sub(u64::from(self.sent));
+        path.flight = Bytes::new(u64::from(self.flight_before)) - sent;
+        path.pipe = path.pipe + self.bytes(self.acked) + self.bytes(self.lost) - sent;
+        path.delivered -= self.bytes(self.acked);
+        path
     }
 
     /// Returns the newest packet acknowledged, with its tag.
@@ -279,24 +276,24 @@ impl Facts {
         let sacked = if self.acked > segments { delivered - advanced } else { Bytes::ZERO };
         let interval = span(self.rate_interval_us);
         let sampled = Bytes::new(u64::from(self.rate_delivered) * u64::from(self.wire));
-        Ack {
-            newest,
-            bytes: advanced + sacked,
-            advanced,
-            sacked,
-            segments,
-            duplicate: self.advanced == 0,
-            counts_bytes: true,
-            rtt: span(self.rtt_us).map(|rtt| RttSample { rtt, handshake: false }),
-            delivery_rate: interval.and_then(|interval| sampled.per(interval)),
-            ..Ack::of(advanced, self.acked)
-        }
+        let mut ack = Ack::unlisted(advanced, self.acked, true);
+        ack.newest = newest;
+        ack.bytes = advanced + sacked;
+        ack.advanced = advanced;
+        ack.sacked = sacked;
+        ack.segments = segments;
+        ack.duplicate = self.advanced == 0;
+        ack.rtt = span(self.rtt_us).map(|rtt| RttSample { rtt, handshake: false });
+        ack.delivery_rate = interval.and_then(|interval| sampled.per(interval));
+        ack
     }
 
     /// Returns the losses found with this ACK.
     #[inline(always)]
     pub fn loss(&self) -> Loss<'static> {
-        Loss { opens_episode: self.recovering == 0, ..Loss::of(self.bytes(self.lost)) }
+        let mut loss = Loss::of(self.bytes(self.lost));
+        loss.opens_episode = self.recovering == 0;
+        loss
     }
 
     /// Returns the window and RTT that an earlier connection to this destination saved; `None` if there are none.

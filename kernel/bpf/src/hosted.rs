@@ -223,7 +223,8 @@ mod tests {
         let mut trains = Trains::default();
         let mss = Bytes::new(1_000);
         for (tag, nxt) in [(1, 0), (2, 10_000), (3, 30_000), (4, 60_000)] {
-            let path = Path { nxt, ..Path::new(firstflight::Time::ZERO, mss, mss) };
+            let mut path = Path::new(firstflight::Time::ZERO, mss, mss);
+            path.nxt = nxt;
             let plan = Plan { tag: Tag(tag), ..Plan::ack_clocked(mss, None) };
             for _ in 0..2 {
                 assert_eq!(trains.plan(&plan, &path), 0);

@@ -60,12 +60,10 @@ impl Flow {
     /// Makes a connection whose controller consists of `parts`. `names` are the names of the parts.
     pub(crate) fn of(parts: &Parts, names: [&'static str; 3], source: &mut Source<'_>) -> Self {
         let mss = Bytes::new(u64::from(source.pick(&[1_460_u16, 1_000, 536, 48, 1, 8_960, u16::MAX])));
-        let path = Path {
-            rwnd: Bytes::new(1 << 30),
-            backlog: Some(Bytes::new(1 << 40)),
-            limit: SendLimit::Window,
-            ..Path::new(Time::from_nanos(1_000_000_000), mss, mss + Bytes::new(40))
-        };
+        let mut path = Path::new(Time::from_nanos(1_000_000_000), mss, mss + Bytes::new(40));
+        path.rwnd = Bytes::new(1 << 30);
+        path.backlog = Some(Bytes::new(1 << 40));
+        path.limit = SendLimit::Window;
         let mut flow = Self {
             control: parts.open(),
             path,
@@ -239,16 +237,19 @@ impl Flow {
         });
         let rtt = rtt.filter(|rtt| !rtt.is_zero());
         let rated = !acked.bytes.is_zero() && source.once_in(2);
-        let ack = Ack { delivery_rate: rated.then(|| Rate::from_bps(source.wide())), ..acked.ack(rtt) };
-        self.in_flight.count(&ack, &mut self.path);
-        self.say(&Event::Acked(ack));
+        let mut whole = acked.ack(rtt);
+        whole.delivery_rate = rated.then(|| Rate::from_bps(source.wide()));
+        self.in_flight.count(&whole, &mut self.path);
+        self.say(&Event::Acked(whole));
     }
 
     /// Reports the oldest `count` packets in flight as lost. The recovery ends when all packets that are in flight now are acknowledged.
     pub(crate) fn lose(&mut self, count: u16) {
         let lost = self.in_flight.lose(usize::from(count), &mut self.path);
         if !lost.is_empty() {
-            self.say(&Event::Lost(Loss { ranges: 1, ..Loss::new(&lost) }));
+            let mut loss = Loss::new(&lost);
+            loss.ranges = 1;
+            self.say(&Event::Lost(loss));
         }
     }
 }

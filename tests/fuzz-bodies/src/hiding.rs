@@ -2,8 +2,8 @@
 
 use firstflight::registry::{Ability, AnyController, AnyLaw, AnyRestart, AnyScheme, Needs};
 use firstflight::{
-    Ack, Advice, Avoidance, Bytes, Controller, Delivered, Event, Exit, Loss, Origin, Pacing, Path,
-    PathEstimate, Phase, Plan, Startup, Step, Time, TraceRecord,
+    Ack, Advice, Avoidance, Bytes, Controller, Delivered, Event, Exit, Origin, Pacing, Path, PathEstimate,
+    Phase, Plan, Startup, Step, Time, TraceRecord,
 };
 
 /// The abilities of hosts that are hidden from a part: facts that a host may report.
@@ -46,11 +46,10 @@ impl Hidden {
     }
 
     fn path(&self, path: &Path) -> Path {
-        Path {
-            wake: path.wake.filter(|_| !self.has(Ability::LateTimer)),
-            backlog: path.backlog.filter(|_| !self.has(Ability::Backlog)),
-            ..*path
-        }
+        let mut path = *path;
+        path.wake = path.wake.filter(|_| !self.has(Ability::LateTimer));
+        path.backlog = path.backlog.filter(|_| !self.has(Ability::Backlog));
+        path
     }
 
     /// Calls `hear` with the parts of the event that are not hidden. Returns `None` without a call if the whole event is hidden.
@@ -79,8 +78,9 @@ impl Hidden {
                 let newest = ack.newest_packet().map(|packet| self.packet(packet));
                 hear(&Event::Acked(self.ack(&ack, &packets, newest.as_ref())), &path)
             }
-            Event::Lost(loss) if self.has(Ability::LostPackets) => {
-                hear(&Event::Lost(Loss { packets: &[], ..loss }), &path)
+            Event::Lost(mut loss) if self.has(Ability::LostPackets) => {
+                loss.packets = &[];
+                hear(&Event::Lost(loss), &path)
             }
             Event::Sent(sent) if self.has(Ability::ExactSendTimes) => {
                 path.now = coarse(path.now).max(path.last_sent.unwrap_or_default());
@@ -105,22 +105,20 @@ impl Hidden {
         let by_list = [Ability::PacketAcks, Ability::NewestAck, Ability::PacketCounts];
         let listed = !by_list.into_iter().any(|ability| self.has(ability));
         let whole = u32::try_from(ack.whole_packets()).unwrap_or(u32::MAX);
-        Ack {
-            packets: if listed { packets } else { &[] },
-            newest: newest.filter(|_| !listed && !self.has(Ability::NewestAck)),
-            whole: if listed || self.has(Ability::PacketCounts) { None } else { Some(whole) },
-            bytes: ack.bytes,
-            advanced: ack.advanced,
-            sacked: if self.has(Ability::SackSplit) { Bytes::ZERO } else { ack.sacked },
-            segments: if self.has(Ability::SegmentCounts) { 0 } else { ack.segments },
-            duplicate: ack.duplicate,
-            counts_bytes: ack.counts_bytes,
-            rtt: ack.rtt,
-            delivery_rate: ack.delivery_rate.filter(|_| !self.has(Ability::DeliveryRate)),
-            round_ended: ack.round_ended,
-            round_sent: ack.round_sent,
-            growth: ack.growth,
-        }
+        let mut shown = Ack::unlisted(ack.bytes, 0, ack.counts_bytes);
+        shown.packets = if listed { packets } else { &[] };
+        shown.newest = newest.filter(|_| !listed && !self.has(Ability::NewestAck));
+        shown.whole = if listed || self.has(Ability::PacketCounts) { None } else { Some(whole) };
+        shown.advanced = ack.advanced;
+        shown.sacked = if self.has(Ability::SackSplit) { Bytes::ZERO } else { ack.sacked };
+        shown.segments = if self.has(Ability::SegmentCounts) { 0 } else { ack.segments };
+        shown.duplicate = ack.duplicate;
+        shown.rtt = ack.rtt;
+        shown.delivery_rate = ack.delivery_rate.filter(|_| !self.has(Ability::DeliveryRate));
+        shown.round_ended = ack.round_ended;
+        shown.round_sent = ack.round_sent;
+        shown.growth = ack.growth;
+        shown
     }
 }
 

@@ -115,7 +115,8 @@ pub struct PacketHost {
 impl PacketHost {
     /// Makes a connection over `link` with `packets` full packets to send.
     pub fn new(control: AnyController, link: Link, packets: u64) -> Self {
-        let path = Path { limit: SendLimit::Window, ..Path::new(Time::from_nanos(1_000_000_000), MSS, WIRE) };
+        let mut path = Path::new(Time::from_nanos(1_000_000_000), MSS, WIRE);
+        path.limit = SendLimit::Window;
         let mut host = Self {
             plan: control.plan(&path),
             control,
@@ -367,7 +368,8 @@ impl PacketHost {
         self.probes = 0;
         let rtt = self.path.now.since(packet.sent_at);
         self.sample(rtt);
-        let mut ack = Ack { rtt: Some(RttSample { rtt, handshake: false }), ..Ack::new(&packets) };
+        let mut ack = Ack::of_packets(&packets);
+        ack.rtt = Some(RttSample { rtt, handshake: false });
         let path = &mut self.path;
         path.flight -= ack.bytes;
         path.pipe -= ack.bytes;
@@ -454,7 +456,9 @@ impl PacketHost {
         }
         let packets: Vec<LostPacket> = missing.iter().map(as_lost).collect();
         let sent_at = Some(last.sent_at).filter(|_| self.says_send_times);
-        let loss = Loss { sent_at, persistent, ..Loss::new(&packets) };
+        let mut loss = Loss::new(&packets);
+        loss.sent_at = sent_at;
+        loss.persistent = persistent;
         self.say(&Event::Lost(loss));
         self.path.flight = after;
         self.outcome.windows.push((now, self.plan.window));

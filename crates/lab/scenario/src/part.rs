@@ -2,8 +2,8 @@
 
 use firstflight::registry::{AnyRestart, AnyScheme};
 use firstflight::{
-    Ack, Bytes, Call, Cause, Event, Exit, FullMargin, Loss, Note, Origin, Pacing, Path, Phase, Plan,
-    RoundTracker, Startup, Step,
+    Ack, Bytes, Call, Cause, Event, Exit, FullMargin, Note, Origin, Pacing, Path, Phase, Plan, RoundTracker,
+    Startup, Step,
 };
 
 /// A start-up scheme or a restart policy, with the judge of its ACKs. It replays the trace of a host that has no other part of a controller
@@ -91,8 +91,9 @@ impl Part {
                 self.take(&Event::Acked(ack), path)
             }
             // The host repairs losses, so the host's recovery state shows whether the loss opens an episode.
-            Event::Lost(loss) => {
-                self.take(&Event::Lost(Loss { opens_episode: !path.recovering, ..loss }), path)
+            Event::Lost(mut loss) => {
+                loss.opens_episode = !path.recovering;
+                self.take(&Event::Lost(loss), path)
             }
             other => self.take(&other, path),
         };

@@ -410,7 +410,7 @@ mod tests {
                 limit: SendLimit::Window,
                 ..Path::new(Time::ZERO + Span::from_nanos(at), Bytes::new(1_460), Bytes::new(1_500))
             };
-            let ack = Ack { bytes, advanced: bytes, ..Ack::new(&[]) };
+            let ack = Ack { bytes, advanced: bytes, ..Ack::of_stream(&[]) };
             for estimator in &mut estimators {
                 estimator.on_ack(&ack, &path);
             }

@@ -122,7 +122,7 @@ fn take_first(events: &mut VecDeque<EndpointEvent>) -> Option<EndpointEvent> {
 
 #[cfg(test)]
 mod tests {
-    use firstflight::{Bytes, Call, Path, Plan, SendLimit, Span, Time};
+    use firstflight::{Bytes, Call, Path, Plan, Time};
 
     use super::*;
 
@@ -154,28 +154,7 @@ mod tests {
     }
 
     fn trace() -> TraceRecord {
-        let path = Path {
-            now: Time::ZERO,
-            mss: Bytes::new(1000),
-            wire: Bytes::new(1040),
-            cwnd: Bytes::ZERO,
-            flight: Bytes::ZERO,
-            pipe: Bytes::ZERO,
-            srtt: None,
-            latest_rtt: None,
-            min_rtt: None,
-            rwnd: Bytes::ZERO,
-            backlog: None,
-            delivered: Bytes::ZERO,
-            una: 0,
-            nxt: 0,
-            rto: Span::ZERO,
-            limit: SendLimit::App,
-            recovering: false,
-            last_sent: None,
-            last_received: None,
-            wake: None,
-        };
+        let path = Path::new(Time::ZERO, Bytes::new(1000), Bytes::new(1040));
         let plan = Plan::ack_clocked(Bytes::ZERO, None);
         TraceRecord { call: Call::Plan, path, plan, notes: Vec::new(), judged: None }
     }

@@ -19,28 +19,10 @@ struct Host {
 
 impl Host {
     fn new(lists: bool) -> Self {
-        let path = Path {
-            now: Time::from_nanos(1),
-            mss: SIZE,
-            wire: SIZE + Bytes::new(28),
-            cwnd: WINDOW,
-            flight: Bytes::ZERO,
-            pipe: Bytes::ZERO,
-            srtt: None,
-            latest_rtt: None,
-            min_rtt: None,
-            rwnd: Bytes::new(1 << 30),
-            backlog: None,
-            delivered: Bytes::ZERO,
-            una: 0,
-            nxt: 0,
-            rto: Span::from_secs(1),
-            limit: SendLimit::Window,
-            recovering: false,
-            last_sent: None,
-            last_received: None,
-            wake: None,
-        };
+        let mut path = Path::new(Time::from_nanos(1), SIZE, SIZE + Bytes::new(28));
+        path.cwnd = WINDOW;
+        path.rwnd = Bytes::new(1 << 30);
+        path.limit = SendLimit::Window;
         let mut host = Self { path, left: Vec::new(), conformance: Conformance::new(), line: 1, lists };
         host.say(&Event::Begin(Origin::Fresh));
         host.say(&Event::Established { rtt: None, syn_lost: false });
@@ -102,8 +84,12 @@ impl Host {
             selectively: false,
         }];
         let rtt = Some(RttSample { rtt, handshake: false });
-        let ack = if self.lists { Ack::new(&delivered) } else { Ack::of(SIZE, 1) };
-        self.say(&Event::Acked(Ack { rtt, ..ack }));
+        let ack = if self.lists { Ack::of_stream(&delivered) } else { Ack::unlisted(SIZE, 1, false) };
+        self.say(&Event::Acked({
+            let mut ack = ack;
+            ack.rtt = rtt;
+            ack
+        }));
     }
 
     fn lose(&mut self, packet: u64) {

@@ -8,7 +8,7 @@ use firstflight::registry::{
 };
 use firstflight::schemes::Initial;
 use firstflight::{
-    Ack, Bytes, Call, Event, Loss, LostPacket, OwnedEvent, Rate, SendLimit, Span, Tag, TraceRecord,
+    Bytes, Call, Event, Loss, LostPacket, OwnedEvent, Rate, SendLimit, Span, Tag, TraceRecord,
 };
 use firstflight_fuzz_bodies::hiding::{Hidden, Part, Parts};
 use firstflight_fuzz_bodies::random_calls;
@@ -102,8 +102,12 @@ fn shaken(calls: &[TraceRecord], seed: u64) -> Vec<TraceRecord> {
                 packet.selectively ^= bytes.once_in(24);
             }
             let segments = if bytes.once_in(8) { 1 + u32::from(bytes.next() % 3) } else { ack.segments };
-            reported.call =
-                Call::On(OwnedEvent::new(&Event::Acked(Ack { packets: &packets, segments, ..ack })));
+            reported.call = Call::On(OwnedEvent::new(&Event::Acked({
+                let mut ack = ack;
+                ack.packets = &packets;
+                ack.segments = segments;
+                ack
+            })));
         }
         let (path, plan) = (reported.path, reported.plan);
         let lost = [LostPacket { packet: 0, bytes: path.mss, tag: plan.tag }];

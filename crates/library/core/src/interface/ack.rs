@@ -4,6 +4,7 @@ use super::{SendLimit, Tag};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// One acknowledgement.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug)]
 pub struct Ack<'a> {
     /// The packets that the ACK newly acknowledges, cumulatively or selectively, in order of sequence; empty from a
@@ -43,10 +44,18 @@ pub struct Ack<'a> {
 }
 
 impl<'a> Ack<'a> {
-    /// Returns the acknowledgement of `packets`, each of them whole and for the first time. A host that knows more
-    /// overwrites the other fields: `Ack { rtt, ..Ack::new(&packets) }`.
+    /// Returns the acknowledgement of `packets` from a host with packet numbers, each of them for the first time. Slow
+    /// start grows by the bytes of the ACK (RFC 9002 section 7.3.1). The host sets the other fields that it knows.
     #[inline]
-    pub fn new(packets: &'a [Delivered]) -> Self {
+    pub fn of_packets(packets: &'a [Delivered]) -> Self {
+        Self { counts_bytes: true, ..Self::of_stream(packets) }
+    }
+
+    /// Returns the acknowledgement of `packets` from a host with a byte stream, each of them whole and for the first
+    /// time. Slow start grows by at most a segment for each ACK (RFC 5681 section 3.1); a host that counts bytes
+    /// (RFC 3465) sets [`Ack::counts_bytes`]. The host sets the other fields that it knows.
+    #[inline]
+    pub fn of_stream(packets: &'a [Delivered]) -> Self {
         let sum = |selectively| {
             let such = packets.iter().filter(|packet| packet.selectively == selectively);
             such.fold((0_u32, Bytes::ZERO), |(count, bytes), packet| (count + 1, bytes + packet.bytes))
@@ -54,12 +63,21 @@ impl<'a> Ack<'a> {
         let ((segments, advanced), (_, sacked)) = (sum(false), sum(true));
         let bytes = advanced + sacked;
         let duplicate = segments == 0 && !packets.is_empty();
-        Self { packets, whole: None, bytes, advanced, sacked, segments, duplicate, ..Self::of(bytes, 0) }
+        Self {
+            packets,
+            whole: None,
+            bytes,
+            advanced,
+            sacked,
+            segments,
+            duplicate,
+            ..Self::unlisted(bytes, 0, false)
+        }
     }
 
     /// Returns the cumulative acknowledgement of `bytes` in `packets` whole packets, for a host that keeps no list of
-    /// packets.
-    pub const fn of(bytes: Bytes, packets: u32) -> Self {
+    /// packets. `counts_bytes` is [`Ack::counts_bytes`]: true for QUIC.
+    pub const fn unlisted(bytes: Bytes, packets: u32, counts_bytes: bool) -> Self {
         Self {
             packets: &[],
             newest: None,
@@ -69,7 +87,7 @@ impl<'a> Ack<'a> {
             sacked: Bytes::ZERO,
             segments: packets,
             duplicate: false,
-            counts_bytes: false,
+            counts_bytes,
             rtt: None,
             delivery_rate: None,
             round_ended: false,
@@ -161,14 +179,14 @@ mod tests {
 
     #[test]
     fn slow_start_counts_an_ack_as_one_or_by_its_bytes() {
-        let ack = Ack { growth: Bytes::new(2_920), ..Ack::of(Bytes::new(2_920), 2) };
+        let ack = Ack { growth: Bytes::new(2_920), ..Ack::unlisted(Bytes::new(2_920), 2, false) };
         let mss = Bytes::new(1_460);
         assert_eq!(ack.slow_start_growth(mss), mss);
         assert_eq!(Ack { counts_bytes: true, ..ack }.slow_start_growth(mss), Bytes::new(2_920));
     }
 
     fn whole_packets(packets: &[Delivered], bytes: u64) -> u64 {
-        Ack { bytes: Bytes::new(bytes), ..Ack::new(packets) }.whole_packets()
+        Ack { bytes: Bytes::new(bytes), ..Ack::of_stream(packets) }.whole_packets()
     }
 
     #[test]

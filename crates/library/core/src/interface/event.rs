@@ -4,6 +4,7 @@ use super::{Ack, Loss, PathEstimate, Tag};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// An event of the connection.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// A start-up or restart begins. [`Origin::Fresh`] comes before the SYN, and the plan is

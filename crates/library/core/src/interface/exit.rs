@@ -28,6 +28,7 @@ impl Exit {
 }
 
 /// Why a start-up ended.
+#[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
     /// The window reached the slow-start threshold.

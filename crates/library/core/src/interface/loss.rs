@@ -4,6 +4,7 @@ use super::Tag;
 use crate::units::{Bytes, Time};
 
 /// Packets found lost.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug)]
 pub struct Loss<'a> {
     /// The packets newly found lost.
@@ -24,8 +25,8 @@ pub struct Loss<'a> {
 }
 
 impl<'a> Loss<'a> {
-    /// Returns the loss of `packets`, in order of transmission. A host that knows more overwrites the other fields:
-    /// `Loss { persistent: true, ..Loss::new(&packets) }`.
+    /// Returns the loss of `packets`, in order of transmission. The host sets the other fields that it
+    /// knows.
     pub fn new(packets: &'a [LostPacket]) -> Self {
         let bytes = packets.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
         let gaps = packets.windows(2).filter(|pair| pair[1].packet != pair[0].packet + 1).count();

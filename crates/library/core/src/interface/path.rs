@@ -4,6 +4,7 @@ use super::{Ack, SendLimit};
 use crate::units::{Bytes, Span, Time};
 
 /// The connection as its sender sees it: the context of every call.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
     /// The instant of the event.
@@ -56,8 +57,8 @@ pub struct Path {
 
 impl Path {
     /// Returns a path on which nothing was sent: only the instant is known, and the size of a full segment, `mss`
-    /// bytes of payload in `wire` bytes of IP. The receive window is no limit. The caller overwrites the other
-    /// fields: `Path { cwnd, nxt, ..Path::new(now, mss, wire) }`.
+    /// bytes of payload in `wire` bytes of IP. The receive window is no limit. The caller sets the other
+    /// fields that it knows.
     pub const fn new(now: Time, mss: Bytes, wire: Bytes) -> Self {
         Self {
             now,

@@ -166,16 +166,17 @@ fn of_duplicates(count: &'static str) -> u64 {
     flow.fill();
     for _ in 0..500 {
         flow.wait(millis(1));
-        flow.say(&Event::Acked(Ack {
-            packets: &[],
-            bytes: packets(2),
-            advanced: Bytes::ZERO,
-            sacked: packets(2),
-            segments: 0,
-            duplicate: true,
-            rtt: None,
-            delivery_rate: None,
-            ..Ack::new(&[])
+        flow.say(&Event::Acked({
+            let mut ack = Ack::of_stream(&[]);
+            ack.packets = &[];
+            ack.bytes = packets(2);
+            ack.advanced = Bytes::ZERO;
+            ack.sacked = packets(2);
+            ack.segments = 0;
+            ack.duplicate = true;
+            ack.rtt = None;
+            ack.delivery_rate = None;
+            ack
         }));
     }
     flow.lose();

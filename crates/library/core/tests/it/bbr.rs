@@ -332,7 +332,14 @@ fn the_cruise_keeps_the_greater_of_found_and_observed_rates() {
     let flow = start();
     for (found, kept) in [(8, 7_920_000), (2, 3_960_000)] {
         let mut law = BbrCruise::new();
-        law.observe(&Event::Acked(Ack { delivery_rate: Some(mbit(4)), ..Ack::of(MSS, 1) }), &flow.path);
+        law.observe(
+            &Event::Acked({
+                let mut ack = Ack::unlisted(MSS, 1, false);
+                ack.delivery_rate = Some(mbit(4));
+                ack
+            }),
+            &flow.path,
+        );
         let learned = PathEstimate { window: packets(100), ssthresh: None, rate: Some(mbit(found)) };
         law.enter(&Exit { cause: Cause::Dispersion, learned }, &flow.path);
         let Pacing::Rate { rate, .. } = law.plan(&flow.path).pacing else { panic!("no rate") };
@@ -373,7 +380,11 @@ fn a_round_above_2_percent_loss_bounds_the_cruise_until_probing() {
     flow.path.delivered += packets(90);
     let packet = [firstflight::LostPacket { packet: 1, bytes: packets(10), tag: firstflight::Tag(0) }];
     law.on(
-        &Event::Lost(firstflight::Loss { opens_episode: true, ..firstflight::Loss::new(&packet) }),
+        &Event::Lost({
+            let mut loss = firstflight::Loss::new(&packet);
+            loss.opens_episode = true;
+            loss
+        }),
         &flow.path,
     );
     assert_eq!(law.plan(&flow.path).window, packets(200), "not at once");
@@ -383,12 +394,22 @@ fn a_round_above_2_percent_loss_bounds_the_cruise_until_probing() {
     for _ in 0..5 {
         law.on(&Event::Acked(ack(true)), &flow.path);
     }
-    law.on(&Event::Acked(firstflight::Ack { growth: packets(100), ..ack(false) }), &flow.path);
+    law.on(
+        &Event::Acked({
+            let mut ack = ack(false);
+            ack.growth = packets(100);
+            ack
+        }),
+        &flow.path,
+    );
     assert_eq!(law.plan(&flow.path).window, packets(200), "the cycle begins again");
 }
 
 fn ack(round_ended: bool) -> firstflight::Ack<'static> {
-    firstflight::Ack { duplicate: false, round_ended, ..firstflight::Ack::new(&[]) }
+    let mut ack = firstflight::Ack::of_stream(&[]);
+    ack.duplicate = false;
+    ack.round_ended = round_ended;
+    ack
 }
 
 #[test]

@@ -400,7 +400,7 @@ fn another_segment_size_in_the_fill_ends_it_without_a_rate() {
 fn an_ack_of_nothing_that_the_fill_sent_does_not_end_it() {
     let mut flow = in_the_fill();
     flow.wait(RTT);
-    flow.say(&Event::Acked(Ack::of(MSS, 1)));
+    flow.say(&Event::Acked(Ack::unlisted(MSS, 1, false)));
     assert_eq!((flow.control.phase(), flow.exits().len()), (Phase::Startup, 0));
     flow.ack(1);
     assert_eq!(flow.exits().last().map(|exit| exit.cause), Some(Cause::Dispersion));

@@ -25,8 +25,15 @@ fn forty() -> Standard {
     flow
 }
 
-fn lose(lost: &[LostPacket], sent_at: Time) -> Loss<'_> {
-    Loss { sent_at: Some(sent_at), ..Loss::new(lost) }
+fn lose(packets: &[LostPacket], sent_at: Time) -> Loss<'_> {
+    let mut loss = Loss::new(packets);
+    loss.sent_at = Some(sent_at);
+    loss
+}
+
+fn persistent(mut loss: Loss<'_>) -> Loss<'_> {
+    loss.persistent = true;
+    loss
 }
 
 fn packet(number: u64) -> LostPacket {
@@ -92,7 +99,7 @@ fn an_undone_reduction_answers_no_later_loss() {
 fn persistent_congestion_reduces_to_two_segments_and_halves_the_threshold_once() {
     let mut flow = forty();
     let left = flow.path.now - RTT;
-    flow.say(&Event::Lost(Loss { persistent: true, ..lose(&[packet(30), packet(69)], left) }));
+    flow.say(&Event::Lost(persistent(lose(&[packet(30), packet(69)], left))));
     assert_eq!((flow.control.phase(), flow.window()), (Phase::Startup, 2), "RFC 9002 section 7.6.2");
     assert_eq!(flow.plan().ssthresh, Some(packets(20)));
     assert_eq!(reductions(&flow), 1);
@@ -104,7 +111,7 @@ fn persistent_congestion_found_in_an_episode_keeps_the_threshold_of_the_episode(
     let left = flow.path.now - RTT;
     flow.say(&Event::Lost(lose(&[packet(30)], left)));
     flow.wait(RTT);
-    flow.say(&Event::Lost(Loss { persistent: true, ..lose(&[packet(69)], left) }));
+    flow.say(&Event::Lost(persistent(lose(&[packet(69)], left))));
     assert_eq!((flow.control.phase(), flow.window()), (Phase::Startup, 2));
     assert_eq!(flow.plan().ssthresh, Some(packets(20)), "as a repeated timeout does");
 }
@@ -128,7 +135,7 @@ fn under_every_scheme_and_law(check: impl Fn(&mut Flow<AnyScheme, Rfc5681, AnyLa
 fn every_scheme_and_law_reduces_to_two_segments_at_persistent_congestion() {
     under_every_scheme_and_law(|flow, names| {
         let packets = [packet(0), packet(9)];
-        let loss = Loss { persistent: true, ..lose(&packets, flow.path.now - RTT) };
+        let loss = persistent(lose(&packets, flow.path.now - RTT));
         flow.say(&Event::Lost(loss));
         let begins = flow.notes.iter().filter(
             |note| matches!(note, Note::Began(Origin::AfterTimeout { was }) if was.window == MSS * 2),
@@ -143,7 +150,7 @@ fn persistent_congestion_within_an_episode_leaves_a_threshold_for_every_combinat
         let left = flow.path.now - RTT;
         flow.say(&Event::Lost(lose(&[packet(0)], left)));
         flow.wait(RTT);
-        flow.say(&Event::Lost(Loss { persistent: true, ..lose(&[packet(9)], left) }));
+        flow.say(&Event::Lost(persistent(lose(&[packet(9)], left))));
         let was = flow.notes.iter().rev().find_map(|note| match note {
             Note::Began(Origin::AfterTimeout { was }) => Some(*was),
             _ => None,

@@ -67,12 +67,13 @@ fn measured(policy: &mut AnyRestart, sent: u64, rtt: Span) -> Path {
     let flow: Resting = Flow::established(Controller::new(SlowStart::new(initial), other, Reno::new()), rtt);
     let path = flow.path;
     policy.observe(
-        &Event::Acked(firstflight::Ack {
-            rtt: Some(firstflight::RttSample { rtt, handshake: false }),
-            round_ended: true,
-            round_sent: packets(sent),
-            growth: MSS,
-            ..firstflight::Ack::of(MSS, 1)
+        &Event::Acked({
+            let mut ack = firstflight::Ack::unlisted(MSS, 1, false);
+            ack.rtt = Some(firstflight::RttSample { rtt, handshake: false });
+            ack.round_ended = true;
+            ack.round_sent = packets(sent);
+            ack.growth = MSS;
+            ack
         }),
         &path,
     );
@@ -480,7 +481,8 @@ fn the_sizes_are_those_that_the_page_lists() {
 fn rfc_2861_halves_only_the_part_within_the_receive_window() {
     let halved = |rule| {
         let mut policy = policy("cwv", &[("rule", Value::Word(rule))]);
-        let path = Path { rwnd: packets(40), ..flow(None, "cwv", &[]).path };
+        let mut path = flow(None, "cwv", &[]).path;
+        path.rwnd = packets(40);
         let was = PathEstimate { window: packets(80), ssthresh: Some(packets(30)), rate: None };
         let idle = path.rto + millis(1);
         policy.on(&Event::Begin(Origin::AfterIdle { idle, was }), &path);

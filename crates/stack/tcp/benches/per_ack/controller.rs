@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use firstflight::registry::{self, AnyController, AnyLaw, AnyScheme, Value};
 use firstflight::{
-    Ack, Avoidance, Bytes, Controller, Event, Exit, Loss, Path, Phase, Plan, Rate, Span, Startup, Step,
+    Avoidance, Bytes, Controller, Event, Exit, OwnedEvent, Path, Phase, Plan, Rate, Span, Startup, Step,
 };
 use firstflight_tcp::Recovery;
 use gungraun::prelude::*;
@@ -92,43 +92,7 @@ impl Avoidance for Taped<AnyLaw> {
 
 /// Returns the event with lists that outlive it: a benchmark is a separate process, and short.
 fn kept(event: &Event<'_>) -> Event<'static> {
-    match *event {
-        Event::Acked(ack) => Event::Acked(Ack {
-            packets: Vec::leak(ack.packets.to_vec()),
-            newest: None,
-            whole: ack.whole,
-            bytes: ack.bytes,
-            advanced: ack.advanced,
-            sacked: ack.sacked,
-            segments: ack.segments,
-            duplicate: ack.duplicate,
-            counts_bytes: ack.counts_bytes,
-            rtt: ack.rtt,
-            delivery_rate: ack.delivery_rate,
-            round_ended: ack.round_ended,
-            round_sent: ack.round_sent,
-            growth: ack.growth,
-        }),
-        Event::Lost(loss) => Event::Lost(Loss {
-            packets: Vec::leak(loss.packets.to_vec()),
-            bytes: loss.bytes,
-            ranges: loss.ranges,
-            sent_at: loss.sent_at,
-            opens_episode: loss.opens_episode,
-            persistent: loss.persistent,
-        }),
-        Event::Begin(origin) => Event::Begin(origin),
-        Event::Established { rtt, syn_lost } => Event::Established { rtt, syn_lost },
-        Event::Sent(sent) => Event::Sent(sent),
-        Event::Marked { sent_at } => Event::Marked { sent_at },
-        Event::TimedOut { repeated } => Event::TimedOut { repeated },
-        Event::SpuriousLoss => Event::SpuriousLoss,
-        Event::Asked(done) => Event::Asked(done),
-        Event::Advice(advice) => Event::Advice(advice),
-        Event::TrainCut(tag) => Event::TrainCut(tag),
-        Event::Woken => Event::Woken,
-        Event::MssChanged => Event::MssChanged,
-    }
+    Box::leak(Box::new(OwnedEvent::new(event))).event()
 }
 
 /// Returns the scheme and its law, with the parameters set that keep it from being plain slow start.

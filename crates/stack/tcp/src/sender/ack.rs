@@ -251,18 +251,16 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[inline(never)]
     pub(super) fn report_acked_fully(&mut self, now: Time, progress: Progress, advanced: Bytes) {
         let packets = core::mem::take(&mut self.scratch.delivered);
-        let ack = Ack {
-            packets: &packets,
-            bytes: Bytes::new(progress.bytes),
-            advanced,
-            sacked: Bytes::new(progress.sacked),
-            segments: progress.segments,
-            duplicate: progress.duplicate,
-            counts_bytes: self.rules.dialect.counts_bytes(),
-            rtt: progress.rtt.map(|rtt| RttSample { rtt, handshake: false }),
-            delivery_rate: progress.newest.and_then(|newest| self.packets.rate.sample(now, &newest)),
-            ..Ack::new(&[])
-        };
+        let mut ack = Ack::of_stream(&[]);
+        ack.packets = &packets;
+        ack.bytes = Bytes::new(progress.bytes);
+        ack.advanced = advanced;
+        ack.sacked = Bytes::new(progress.sacked);
+        ack.segments = progress.segments;
+        ack.duplicate = progress.duplicate;
+        ack.counts_bytes = self.rules.dialect.counts_bytes();
+        ack.rtt = progress.rtt.map(|rtt| RttSample { rtt, handshake: false });
+        ack.delivery_rate = progress.newest.and_then(|newest| self.packets.rate.sample(now, &newest));
         self.report(now, &Event::Acked(ack));
         self.scratch.delivered = packets;
     }

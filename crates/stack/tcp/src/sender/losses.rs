@@ -1,7 +1,7 @@
 //! Losses: their detection by an ACK or a timer, the recovery episode, and the events for the controller.
 
 use firstflight::fast_events::FastEvents;
-use firstflight::{Avoidance, Bytes, Event, Loss, Path, Span, Startup, Time};
+use firstflight::{Avoidance, Bytes, Event, Loss, Span, Startup, Time};
 
 use super::Sender;
 use super::ack::Progress;
@@ -280,7 +280,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             return;
         }
         let packets = core::mem::take(&mut self.scratch.lost);
-        self.report_on(&Path { flight, ..self.path(now) }, &Event::Lost(Loss::new(&packets)));
+        let mut path = self.path(now);
+        path.flight = flight;
+        self.report_on(&path, &Event::Lost(Loss::new(&packets)));
         self.scratch.lost = packets;
     }
 

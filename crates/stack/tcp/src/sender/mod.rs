@@ -324,28 +324,25 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     #[inline]
     fn path_with(&self, now: Time, flight: Bytes, pipe: Bytes) -> Path {
-        Path {
-            now,
-            mss: self.stream.mss(),
-            wire: self.stream.wire(),
-            cwnd: self.plan.window,
-            flight,
-            pipe,
-            srtt: self.rtt.srtt(),
-            latest_rtt: self.rtt.latest(),
-            min_rtt: self.rtt.min(),
-            rwnd: Bytes::new(self.peer_window.offered()),
-            backlog: Some(Bytes::new(self.stream.backlog())),
-            delivered: self.packets.rate.delivered(),
-            una: self.stream.una(),
-            nxt: self.stream.nxt(),
-            rto: self.rtt.rto(),
-            limit: self.activity.limit,
-            recovering: self.is_reducing(),
-            last_sent: self.packets.last_sent(),
-            last_received: self.activity.last_received(),
-            wake: self.plan.wake,
-        }
+        let mut path = Path::new(now, self.stream.mss(), self.stream.wire());
+        path.cwnd = self.plan.window;
+        path.flight = flight;
+        path.pipe = pipe;
+        path.srtt = self.rtt.srtt();
+        path.latest_rtt = self.rtt.latest();
+        path.min_rtt = self.rtt.min();
+        path.rwnd = Bytes::new(self.peer_window.offered());
+        path.backlog = Some(Bytes::new(self.stream.backlog()));
+        path.delivered = self.packets.rate.delivered();
+        path.una = self.stream.una();
+        path.nxt = self.stream.nxt();
+        path.rto = self.rtt.rto();
+        path.limit = self.activity.limit;
+        path.recovering = self.is_reducing();
+        path.last_sent = self.packets.last_sent();
+        path.last_received = self.activity.last_received();
+        path.wake = self.plan.wake;
+        path
     }
 
     /// Starts to record the controller's calls.
@@ -377,7 +374,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// Passes the controller an event to which an avoidance law responds with a reduction.
     fn report_congestion(&mut self, now: Time, event: &Event<'_>) {
-        self.report_on(&Path { flight: self.flight_to_reduce(), ..self.path(now) }, event);
+        let mut path = self.path(now);
+        path.flight = self.flight_to_reduce();
+        self.report_on(&path, event);
     }
 
     fn report_on(&mut self, path: &Path, event: &Event<'_>) {

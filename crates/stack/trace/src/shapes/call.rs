@@ -61,6 +61,7 @@ impl From<&Call> for CallShape {
             Event::TrainCut(tag) => Self::TrainCut(tag.0),
             Event::Woken => Self::Woken,
             Event::MssChanged => Self::MssChanged,
+            other => unreachable!("a trace has no {other:?}, and is of the same version as the library"),
         }
     }
 }

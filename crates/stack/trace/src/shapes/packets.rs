@@ -72,20 +72,19 @@ impl AckShape {
 
     pub(super) fn with<'a>(&self, packets: &'a [Delivered], newest: Option<&'a Delivered>) -> Ack<'a> {
         let handshake = self.rtt_of_handshake;
-        Ack {
-            packets,
-            newest,
-            whole: self.whole,
-            bytes: Bytes::new(self.bytes),
-            advanced: Bytes::new(self.advanced),
-            sacked: Bytes::new(self.sacked),
-            segments: self.segments,
-            duplicate: self.duplicate,
-            counts_bytes: self.counts_bytes,
-            rtt: self.rtt_ns.map(|rtt| RttSample { rtt: Span::from_nanos(rtt), handshake }),
-            delivery_rate: self.delivery_rate_bps.map(Rate::from_bps),
-            ..Ack::new(&[])
-        }
+        let mut ack = Ack::of_stream(&[]);
+        ack.packets = packets;
+        ack.newest = newest;
+        ack.whole = self.whole;
+        ack.bytes = Bytes::new(self.bytes);
+        ack.advanced = Bytes::new(self.advanced);
+        ack.sacked = Bytes::new(self.sacked);
+        ack.segments = self.segments;
+        ack.duplicate = self.duplicate;
+        ack.counts_bytes = self.counts_bytes;
+        ack.rtt = self.rtt_ns.map(|rtt| RttSample { rtt: Span::from_nanos(rtt), handshake });
+        ack.delivery_rate = self.delivery_rate_bps.map(Rate::from_bps);
+        ack
     }
 }
 
@@ -158,14 +157,13 @@ impl LossShape {
     }
 
     pub(super) fn with<'a>(&self, packets: &'a [LostPacket]) -> Loss<'a> {
-        Loss {
-            packets,
-            bytes: Bytes::new(self.bytes),
-            ranges: self.ranges,
-            sent_at: self.sent_at_ns.map(Time::from_nanos),
-            persistent: self.persistent,
-            ..Loss::of(Bytes::ZERO)
-        }
+        let mut loss = Loss::of(Bytes::ZERO);
+        loss.packets = packets;
+        loss.bytes = Bytes::new(self.bytes);
+        loss.ranges = self.ranges;
+        loss.sent_at = self.sent_at_ns.map(Time::from_nanos);
+        loss.persistent = self.persistent;
+        loss
     }
 }
 

@@ -64,27 +64,24 @@ impl From<&Path> for PathShape {
 
 impl PathShape {
     pub(crate) fn at(&self, now: Time) -> Path {
-        Path {
-            now,
-            mss: Bytes::new(self.mss),
-            wire: Bytes::new(self.wire),
-            cwnd: Bytes::new(self.cwnd),
-            flight: Bytes::new(self.flight),
-            pipe: Bytes::new(self.pipe),
-            srtt: self.srtt_ns.map(Span::from_nanos),
-            latest_rtt: self.latest_rtt_ns.map(Span::from_nanos),
-            min_rtt: self.min_rtt_ns.map(Span::from_nanos),
-            rwnd: Bytes::new(self.rwnd),
-            backlog: self.backlog.map(Bytes::new),
-            delivered: Bytes::new(self.delivered),
-            una: self.una,
-            nxt: self.nxt,
-            rto: Span::from_nanos(self.rto_ns),
-            limit: self.limit.into(),
-            recovering: self.recovering,
-            last_sent: self.last_sent_ns.map(Time::from_nanos),
-            last_received: self.last_received_ns.map(Time::from_nanos),
-            wake: self.wake_ns.map(Time::from_nanos),
-        }
+        let mut path = Path::new(now, Bytes::new(self.mss), Bytes::new(self.wire));
+        path.cwnd = Bytes::new(self.cwnd);
+        path.flight = Bytes::new(self.flight);
+        path.pipe = Bytes::new(self.pipe);
+        path.srtt = self.srtt_ns.map(Span::from_nanos);
+        path.latest_rtt = self.latest_rtt_ns.map(Span::from_nanos);
+        path.min_rtt = self.min_rtt_ns.map(Span::from_nanos);
+        path.rwnd = Bytes::new(self.rwnd);
+        path.backlog = self.backlog.map(Bytes::new);
+        path.delivered = Bytes::new(self.delivered);
+        path.una = self.una;
+        path.nxt = self.nxt;
+        path.rto = Span::from_nanos(self.rto_ns);
+        path.limit = self.limit.into();
+        path.recovering = self.recovering;
+        path.last_sent = self.last_sent_ns.map(Time::from_nanos);
+        path.last_received = self.last_received_ns.map(Time::from_nanos);
+        path.wake = self.wake_ns.map(Time::from_nanos);
+        path
     }
 }

@@ -33,16 +33,15 @@ impl Acked {
     /// The ACK, with this round-trip sample.
     pub(crate) fn ack(&self, rtt: Option<Span>) -> Ack<'_> {
         let cumulative = self.packets.iter().filter(|packet| !packet.selectively).count();
-        Ack {
-            packets: &self.packets,
-            bytes: self.bytes,
-            advanced: self.advanced,
-            sacked: self.bytes - self.advanced,
-            segments: u32::try_from(cumulative).expect("few"),
-            duplicate: self.advanced.is_zero(),
-            rtt: rtt.map(|rtt| RttSample { rtt, handshake: false }),
-            ..Ack::new(&[])
-        }
+        let mut ack = Ack::of_stream(&[]);
+        ack.packets = &self.packets;
+        ack.bytes = self.bytes;
+        ack.advanced = self.advanced;
+        ack.sacked = self.bytes - self.advanced;
+        ack.segments = u32::try_from(cumulative).expect("few");
+        ack.duplicate = self.advanced.is_zero();
+        ack.rtt = rtt.map(|rtt| RttSample { rtt, handshake: false });
+        ack
     }
 
     /// The ACK of these packets and of those of `other`, which follow.

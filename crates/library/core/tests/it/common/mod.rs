@@ -6,7 +6,7 @@ pub(crate) mod ledger;
 
 use firstflight::fast_events::{FastAck, FastEvents};
 use firstflight::{
-    Ack, Avoidance, Bytes, Controller, Event, Loss, Note, Origin, Pacing, Path, Plan, Rate, SendLimit, Span,
+    Avoidance, Bytes, Controller, Event, Loss, Note, Origin, Pacing, Path, Plan, Rate, SendLimit, Span,
     Startup, Tag, Time,
 };
 use in_flight::{Acked, InFlight};
@@ -43,11 +43,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
     /// Returns an established connection; the wire size of a packet equals its payload, so that gaps are round
     /// numbers.
     pub(crate) fn new(control: Controller<S, R, A>) -> Self {
-        let path = Path {
-            rwnd: Bytes::new(1 << 30),
-            limit: SendLimit::Window,
-            ..Path::new(Time::from_nanos(1_000_000_000), MSS, MSS)
-        };
+        let mut path = Path::new(Time::from_nanos(1_000_000_000), MSS, MSS);
+        path.rwnd = Bytes::new(1 << 30);
+        path.limit = SendLimit::Window;
         let mut flow = Self {
             control,
             path,
@@ -133,7 +131,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
     }
 
     fn take(&mut self, acked: &Acked, rtt: Option<Span>) {
-        let ack = Ack { delivery_rate: self.delivery_rate, ..acked.ack(rtt) };
+        let mut ack = acked.ack(rtt);
+        ack.delivery_rate = self.delivery_rate;
         self.in_flight.count(&ack, &mut self.path);
         if !(self.briefly && self.say_briefly(acked.advanced)) {
             self.say(&Event::Acked(ack));

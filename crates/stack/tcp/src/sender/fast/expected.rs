@@ -169,18 +169,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let delivery_rate = flight.and_then(|flight| self.packets.rate.sample(now, &flight));
         // Nothing is lost or SACKed, so `pipe = flight`.
         let path = self.path_with(now, self.stream.outstanding(), self.stream.outstanding());
-        let mut event = Event::Acked(Ack {
-            packets: &self.scratch.delivered,
-            bytes,
-            advanced,
-            sacked: Bytes::ZERO,
-            segments: tally.segments,
-            duplicate: false,
-            counts_bytes: self.rules.dialect.counts_bytes(),
-            rtt: rtt.map(|rtt| RttSample { rtt, handshake: false }),
-            delivery_rate,
-            ..Ack::new(&[])
-        });
+        let mut ack = Ack::of_stream(&[]);
+        ack.packets = &self.scratch.delivered;
+        ack.bytes = bytes;
+        ack.advanced = advanced;
+        ack.segments = tally.segments;
+        ack.counts_bytes = self.rules.dialect.counts_bytes();
+        ack.rtt = rtt.map(|rtt| RttSample { rtt, handshake: false });
+        ack.delivery_rate = delivery_rate;
+        let mut event = Event::Acked(ack);
         if self.journal.records_trace() {
             let heard = OwnedEvent::new(&event);
             self.controller.on_own(&mut event, &path);
