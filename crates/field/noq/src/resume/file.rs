@@ -27,7 +27,7 @@ pub struct FileError {
 }
 
 impl FileError {
-    fn new(path: &Path, reason: impl ToString) -> Self {
+    fn new(path: &Path, reason: &dyn ToString) -> Self {
         Self { path: path.to_owned(), reason: reason.to_string() }
     }
 }
@@ -110,19 +110,19 @@ impl Store {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(Self::new(capacity, lifetime));
             }
-            Err(error) => return Err(FileError::new(path, error)),
+            Err(error) => return Err(FileError::new(path, &error)),
         };
         let mut bytes = Vec::new();
-        file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|error| FileError::new(path, error))?;
+        file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|error| FileError::new(path, &error))?;
         if bytes.len() as u64 > MAX_FILE {
             return Err(FileError::new(
                 path,
-                format!("more than {MAX_FILE} bytes; allowed is up to {MAX_FILE}"),
+                &format!("more than {MAX_FILE} bytes; allowed is up to {MAX_FILE}"),
             ));
         }
         let json =
-            str::from_utf8(&bytes).map_err(|error| FileError::new(path, format!("not UTF-8: {error}")))?;
-        Self::from_json(json, capacity, lifetime).map_err(|reason| FileError::new(path, reason))
+            str::from_utf8(&bytes).map_err(|error| FileError::new(path, &format!("not UTF-8: {error}")))?;
+        Self::from_json(json, capacity, lifetime).map_err(|reason| FileError::new(path, &reason))
     }
 
     /// Writes the store to a file: first to a temporary file in the same directory, which then replaces `path`. A crash
@@ -133,7 +133,7 @@ impl Store {
     /// One line that names the file, if a step fails. The temporary file is removed then.
     pub fn save(&self, path: &Path) -> Result<(), FileError> {
         let Some(name) = path.file_name() else {
-            return Err(FileError::new(path, "not the path of a file"));
+            return Err(FileError::new(path, &"not the path of a file"));
         };
         let mut temporary = name.to_owned();
         temporary.push(format!(".{}.tmp", std::process::id()));
@@ -147,7 +147,7 @@ impl Store {
         write().map_err(|error| {
             // The error of the write is the one to report; the temporary file may not exist.
             let _ = fs::remove_file(&temporary);
-            FileError::new(path, error)
+            FileError::new(path, &error)
         })
     }
 }

@@ -23,6 +23,10 @@ const MIN_WINDOW: u64 = 2;
 /// rate over 10 ms, and discards what it saved above that.
 const FIRST_RATE: u64 = 1000;
 
+/// The inner controller may double its window in the round trip that a jump takes. A smaller jump would delay it. The RFC
+/// permits a jump and does not demand it (section 3.2, "Path confirmed").
+const DOUBLING: u64 = 2;
+
 /// The phase of a connection (RFC 9959 section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -49,7 +53,7 @@ pub enum Outcome {
     CongestionBeforeJump,
     /// The RTT was not within the range of the saved RTT, before the jump.
     RttNotValidated,
-    /// Half of the saved window is not above the present window.
+    /// Half of the saved window is not above twice the present window, to which slow start grows in a round trip.
     NoGain,
     /// Another connection uses the saved values, or their lifetime ended in Reconnaissance.
     NotClaimed,
@@ -364,7 +368,7 @@ impl Phases {
         let jump = (saved.window / JUMP).min(self.max_jump);
         if is_other_path(saved, min, sample) {
             self.outcome = Outcome::RttNotValidated;
-        } else if jump <= inner {
+        } else if jump <= inner.saturating_mul(DOUBLING) {
             self.outcome = Outcome::NoGain;
         } else if !self.window_limited {
             // The jump waits for more data than the window permits.
@@ -434,7 +438,7 @@ impl Phases {
                 self.hand_over(Handover::Done);
             }
             State::Normal(Handover::Floor { window, .. }) if inner >= window => {
-                self.hand_over(Handover::Done)
+                self.hand_over(Handover::Done);
             }
             _ => {}
         }

