@@ -33,10 +33,19 @@
 //! - Safe Retreat: half of `PipeSize`, without growth. The controller inside receives the acknowledgements as limited by
 //!   the application, and does not grow either. Then slow start to half of `PipeSize` (ssthresh), or to the inner window.
 //!
+//! A jump of at most twice the inner window is left out: slow start sends as much in that round trip.
+//!
+//! # Firstflight's schemes
+//!
+//! `Resume` is for controllers that know nothing of earlier connections: noq's CUBIC, NewReno and BBR, and others of its
+//! trait. Firstflight's schemes `careful-resume` and `leap-saved` have the jump inside, where slow start knows of it and
+//! its threshold is set exactly. Do not wrap these two: both would jump.
+//!
 //! # Limits
 //!
-//! - The rates that BBR measures in a retreat cannot be discarded through the trait, as the RFC's appendix demands.
-//! - Loss recovery is noq's.
+//! - The trait has no method by which BBR discards the rates that it measures in a retreat, which the RFC's appendix
+//!   requires.
+//! - Loss recovery is noq's, and a spurious loss does not undo a retreat.
 //! - The initial window counts as acknowledged when as many bytes are acknowledged, those of the handshake included.
 //! - noq calls no timer of a controller: the end of a round trip in the Unvalidated Phase is found at the next packet.
 //! - The text followed is draft-ietf-tsvwg-careful-resume-24, which became RFC 9959.

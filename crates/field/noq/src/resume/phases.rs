@@ -24,7 +24,7 @@ const MIN_WINDOW: u64 = 2;
 const FIRST_RATE: u64 = 1000;
 
 /// The inner controller may double its window in the round trip that a jump takes. A smaller jump would delay it. The RFC
-/// permits a jump and does not demand it (section 3.2, "Path confirmed").
+/// permits a jump and does not require it (section 3.2, "Path confirmed").
 const DOUBLING: u64 = 2;
 
 /// The phase of a connection (RFC 9959 section 3).

@@ -32,6 +32,9 @@ const FAST: Link =
     Link { bytes_per_second: 6_250_000, delay: Duration::from_millis(10), queue_bytes: 125_000 };
 const SLOW: Link = Link { bytes_per_second: 625_000, ..FAST };
 
+/// The slow path with a queue of one bandwidth-delay product.
+const SHALLOW: Link = Link { queue_bytes: 12_500, ..SLOW };
+
 /// The result of one upload.
 #[derive(Debug)]
 struct Upload {
@@ -108,17 +111,20 @@ fn start() -> Instant {
     Instant::now()
 }
 
+/// A packet in the network: its arrival, its number, the index of its receiver, its bytes.
+type InFlight = Reverse<(Instant, u64, usize, Vec<u8>)>;
+
 /// Uploads `bytes` over `link` in virtual time.
+#[allow(clippy::too_many_lines, reason = "one loop of events, in the order in which they happen")]
 fn upload(factory: Arc<dyn ControllerFactory + Send + Sync>, link: Link, bytes: usize) -> Upload {
     let zero = start();
     let (mut now, mut free) = (zero, zero);
     let mut sides = sides(factory, zero);
-    let mut net: BinaryHeap<Reverse<(Instant, u64, usize, Vec<u8>)>> = BinaryHeap::new();
+    let mut net: BinaryHeap<InFlight> = BinaryHeap::new();
     let (mut number, mut dropped, mut buffer) = (0, 0, Vec::new());
     let (mut began, mut received) = (None, None);
     loop {
-        for index in 0..2 {
-            let side = &mut sides[index];
+        for (index, side) in sides.iter_mut().enumerate() {
             let Some((handle, connection)) = &mut side.connection else { continue };
             let mut finished = false;
             loop {
@@ -135,16 +141,14 @@ fn upload(factory: Arc<dyn ControllerFactory + Send + Sync>, link: Link, bytes: 
                             began = Some(now);
                         }
                         Event::Stream(StreamEvent::Opened { .. }) => {
-                            if let Some(id) = connection.streams().accept(Dir::Uni) {
-                                if drain(connection, id) {
-                                    received = Some(now);
-                                }
-                            }
-                        }
-                        Event::Stream(StreamEvent::Readable { id }) => {
-                            if drain(connection, id) {
+                            if let Some(id) = connection.streams().accept(Dir::Uni)
+                                && drain(connection, id)
+                            {
                                 received = Some(now);
                             }
+                        }
+                        Event::Stream(StreamEvent::Readable { id }) if drain(connection, id) => {
+                            received = Some(now);
                         }
                         Event::Stream(StreamEvent::Finished { .. }) => finished = true,
                         _ => {}
@@ -194,7 +198,7 @@ fn upload(factory: Arc<dyn ControllerFactory + Send + Sync>, link: Link, bytes: 
         }
         let timers = sides.iter().filter_map(|side| side.connection.as_ref()?.1.poll_timeout());
         now = now.max(timers.chain(net.peek().map(|packet| packet.0.0)).min().expect("an event"));
-        assert!(now - zero < Duration::from_mins(2), "the upload stalled");
+        assert!(now - zero < Duration::from_secs(120), "the upload stalled");
         while net.peek().is_some_and(|packet| packet.0.0 <= now) {
             let Some(Reverse((_, _, index, packet))) = net.pop() else { break };
             let side = &mut sides[index];
@@ -265,23 +269,31 @@ fn the_second_cubic_connection_is_faster() {
 }
 
 #[test]
-fn the_second_bbr_connection_is_not_slower() {
+fn the_second_bbr_connection_is_faster() {
     for bytes in [100_000, 150_000, 300_000] {
         let [fresh, resumed] = compare(&Bbr3Config::default(), FAST, bytes);
-        assert!(resumed.time <= fresh.time * 11 / 10, "{bytes} bytes: {resumed:?} {fresh:?}");
+        assert!(resumed.time < fresh.time, "{bytes} bytes: {resumed:?} {fresh:?}");
     }
+}
+
+/// Checks that a jump into a path ten times slower costs no more packets than the jump has, and a tenth of the time.
+fn bounded([fresh, resumed]: &[Upload; 2]) {
+    assert!(resumed.dropped <= fresh.dropped + 100, "{resumed:?} {fresh:?}");
+    assert!(resumed.time <= fresh.time * 11 / 10, "{resumed:?} {fresh:?}");
 }
 
 #[test]
 fn a_path_ten_times_slower_costs_cubic_at_most_one_jump() {
-    let [fresh, resumed] = compare(&CubicConfig::default(), SLOW, 2_000_000);
-    assert!(resumed.dropped <= fresh.dropped + 100, "{resumed:?} {fresh:?}");
-    assert!(resumed.time <= fresh.time * 11 / 10, "{resumed:?} {fresh:?}");
+    bounded(&compare(&CubicConfig::default(), SLOW, 2_000_000));
+    let uploads = compare(&CubicConfig::default(), SHALLOW, 2_000_000);
+    assert_eq!(uploads[1].outcome, Outcome::Retreated);
+    bounded(&uploads);
 }
 
 #[test]
 fn a_path_ten_times_slower_costs_bbr_at_most_one_jump() {
-    let [fresh, resumed] = compare(&Bbr3Config::default(), SLOW, 2_000_000);
-    assert!(resumed.dropped <= fresh.dropped + 100, "{resumed:?} {fresh:?}");
-    assert!(resumed.time <= fresh.time * 11 / 10, "{resumed:?} {fresh:?}");
+    bounded(&compare(&Bbr3Config::default(), SLOW, 2_000_000));
+    let uploads = compare(&Bbr3Config::default(), SHALLOW, 2_000_000);
+    assert_eq!(uploads[1].outcome, Outcome::Retreated);
+    bounded(&uploads);
 }
