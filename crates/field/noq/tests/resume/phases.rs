@@ -162,6 +162,49 @@ fn a_new_path_ends_the_jump_in_a_retreat() {
     assert_eq!((host.phases.phase(), host.phases.outcome()), (Phase::Normal, Outcome::PathChanged));
 }
 
+#[test]
+fn persistent_congestion_ends_careful_resume() {
+    let mut host = Host::new(400 * MTU, RTT);
+    host.initial(RTT);
+    host.fill();
+    host.phases.on_congestion(host.now, host.now, true, host.inner, 2 * MTU);
+    host.inner = 2 * MTU;
+    assert_eq!((host.phases.outcome(), host.window()), (Outcome::PersistentCongestion, 2 * MTU));
+}
+
+#[test]
+fn a_jump_of_at_most_twice_the_window_is_left_out() {
+    for (saved, outcome) in [(80, Outcome::NoGain), (82, Outcome::Pending)] {
+        let mut host = Host::new(saved * MTU, RTT);
+        host.initial(RTT);
+        assert_eq!(host.phases.outcome(), outcome);
+    }
+}
+
+#[test]
+fn a_smaller_rtt_while_unvalidated_is_a_change_of_the_path() {
+    let mut host = Host::new(400 * MTU, RTT);
+    host.initial(RTT);
+    host.send();
+    host.now += RTT / 2;
+    host.ack(1, false);
+    assert_eq!((host.phases.phase(), host.phases.outcome()), (Phase::SafeRetreat, Outcome::PathChanged));
+}
+
+#[test]
+fn congestion_after_validation_reduces_the_window_as_the_inner_controller_does() {
+    let mut host = Host::new(400 * MTU, RTT);
+    host.initial(RTT);
+    host.fill();
+    host.now += RTT;
+    host.ack(200, false);
+    assert_eq!(host.window(), 400 * MTU);
+    host.fill();
+    host.now += RTT;
+    host.lose();
+    assert_eq!(host.window(), 200 * MTU);
+}
+
 proptest! {
     #[test]
     fn the_window_is_at_most_the_jump_while_unvalidated_and_a_loss_retreats(

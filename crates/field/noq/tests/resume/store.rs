@@ -38,6 +38,21 @@ fn only_one_connection_uses_the_saved_values() {
 }
 
 #[test]
+fn a_retreat_deletes_the_saved_values() {
+    let store = store(2);
+    store.put(&key(1), saved(100_000, 0));
+    store.claim(&key(1), 0).expect("a claim").delete();
+    assert!(store.is_empty());
+}
+
+#[test]
+fn a_clock_set_back_makes_the_values_unusable() {
+    let store = store(2);
+    store.put(&key(1), saved(100_000, 10));
+    assert!(store.get(&key(1), 9).is_none());
+}
+
+#[test]
 fn the_entry_with_the_oldest_use_is_evicted() {
     let store = store(2);
     store.put(&key(1), saved(1, 0));
