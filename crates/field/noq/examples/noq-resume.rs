@@ -6,6 +6,7 @@
 use std::error::Error;
 use std::net::IpAddr;
 use std::path::Path;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,7 +19,17 @@ fn now() -> SystemTime {
     SystemTime::now()
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [file, address, name] = &arguments[..] else {
         return Err("usage: noq-resume STORE.json ADDRESS NAME".into());
