@@ -237,10 +237,10 @@ impl Flow {
         });
         let rtt = rtt.filter(|rtt| !rtt.is_zero());
         let rated = !acked.bytes.is_zero() && source.once_in(2);
-        let mut whole = acked.ack(rtt);
-        whole.delivery_rate = rated.then(|| Rate::from_bps(source.wide()));
-        self.in_flight.count(&whole, &mut self.path);
-        self.say(&Event::Acked(whole));
+        let mut delivery = acked.ack(rtt);
+        delivery.delivery_rate = rated.then(|| Rate::from_bps(source.wide()));
+        self.in_flight.count(&delivery, &mut self.path);
+        self.say(&Event::Acked(delivery));
     }
 
     /// Reports the oldest `count` packets in flight as lost. The recovery ends when all packets that are in flight now are acknowledged.

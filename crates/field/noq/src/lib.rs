@@ -1,1 +1,3 @@
 //! Firstflight's start-up schemes as congestion controllers of noq.
+
+pub mod resume;
