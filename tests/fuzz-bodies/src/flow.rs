@@ -245,9 +245,9 @@ impl Flow {
 
     /// Reports the oldest `count` packets in flight as lost. The recovery ends when all packets that are in flight now are acknowledged.
     pub(crate) fn lose(&mut self, count: u16) {
-        let lost = self.in_flight.lose(usize::from(count), &mut self.path);
-        if !lost.is_empty() {
-            let mut loss = Loss::new(&lost);
+        let packets = self.in_flight.lose(usize::from(count), &mut self.path);
+        if !packets.is_empty() {
+            let mut loss = Loss::new(&packets);
             loss.ranges = 1;
             self.say(&Event::Lost(loss));
         }
