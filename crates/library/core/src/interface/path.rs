@@ -1,6 +1,6 @@
 //! The connection as its sender sees it.
 
-use super::{Ack, SendLimit};
+use super::{Ack, Loss, SendLimit};
 use crate::units::{Bytes, Span, Time};
 
 /// The connection as its sender sees it: the context of every call.
@@ -96,16 +96,34 @@ impl Path {
         self.last_sent = Some(self.now);
     }
 
-    /// Counts an ACK that arrived now, with its round-trip sample. Call this before
-    /// [`Event::Acked`](super::Event::Acked).
-    pub fn acked(&mut self, ack: &Ack<'_>) {
-        self.una += ack.advanced.get();
+    /// Counts an ACK that arrived now, with its round-trip sample. `una` is the new [`Path::una`]: SND.UNA, or where the
+    /// newest acknowledged packet ends. Call this before [`Event::Acked`](super::Event::Acked).
+    pub fn acked(&mut self, ack: &Ack<'_>, una: u64) {
+        debug_assert!(una <= self.nxt, "una {una} is above nxt {}", self.nxt);
+        self.una = self.una.max(una);
         self.flight -= ack.advanced;
         self.pipe -= ack.bytes;
         self.delivered += ack.bytes;
         self.last_received = Some(self.now);
         if let Some(sample) = ack.rtt {
             self.sampled(sample.rtt);
+        }
+        self.ends_when_empty();
+    }
+
+    /// Counts packets that a host with packet numbers found lost: they are no longer in flight, and their data is sent in
+    /// new packets. Call this after [`Event::Lost`](super::Event::Lost), which needs [`Path::flight`] before the ACK. A
+    /// host with a byte stream subtracts the bytes from [`Path::pipe`] alone.
+    pub fn lost(&mut self, loss: &Loss<'_>) {
+        self.flight -= loss.bytes;
+        self.pipe -= loss.bytes;
+        self.ends_when_empty();
+    }
+
+    /// With nothing in flight, no packet can be acknowledged any more, and the connection may be idle.
+    fn ends_when_empty(&mut self) {
+        if self.flight.is_zero() {
+            self.una = self.nxt;
         }
     }
 

@@ -1,5 +1,6 @@
 //! The schemes, the laws, the registry and the interface to hosts, from outside the crate.
 
+mod accounts;
 mod adaptive;
 mod bbr;
 mod bpf;

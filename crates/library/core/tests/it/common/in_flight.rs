@@ -112,7 +112,7 @@ impl InFlight {
 
     /// Counts an ACK that arrived, and ends the recovery that it completes. The host reports [`firstflight::Event::Acked`] after that.
     pub(crate) fn count(&self, ack: &Ack<'_>, path: &mut Path) {
-        path.acked(ack);
+        path.acked(ack, path.una + ack.advanced.get());
         path.recovering &= path.una < self.recovery_end;
     }
 
