@@ -1,41 +1,82 @@
-//! A controller in your own stack: docs/guide/embedding.md explains it.
+//! A controller in a stack with packet numbers: docs/guide/embedding.md explains it.
 
-use firstflight::{Ack, Bytes, Controller, Event, Note, Origin, Pacer, Path, RttSample, Sent, Span, Time};
-use firstflight::{avoidance::Cubic, restart::Rfc5681, schemes::HyStartPlus, schemes::Initial};
+use std::collections::VecDeque;
 
-fn main() {
-    let (mss, wire, base) = (Bytes::new(1_460), Bytes::new(1_500), Span::from_millis(50));
-    let initial = Initial { segments: 10, ssthresh: None };
-    let mut control = Controller::new(HyStartPlus::new(initial), Rfc5681::new(initial), Cubic::new());
-    let (mut path, mut pacer) = (Path::new(Time::ZERO, mss, wire), Pacer::new());
-    control.on(&Event::Begin(Origin::Fresh), &path);
-    path.sampled(base);
-    control.on(&Event::Established { rtt: Some(base), syn_lost: false }, &path);
-    let (mut left, mut delivered) = (Vec::new(), Time::ZERO);
-    for acked in 0..2_000 {
-        loop {
-            let plan = control.plan(&path);
-            pacer.adopt(&plan);
-            path.cwnd = plan.window;
-            if path.pipe + mss > plan.window || pacer.ready_at(wire, false).is_none_or(|at| at > path.now) {
-                break;
+use firstflight::{Span, Time};
+use firstflight_quic::{AckEnd, Choice, DRIVEN, Host, Limit, PacketSent, Permit, Settings};
+
+/// Payload of a packet in bytes. The toy path passes one packet a millisecond, and drops what its queue of 60 packets cannot hold.
+const SIZE: u64 = 1_200;
+const QUEUE: u64 = 60;
+const ONE_WAY: Span = Span::from_millis(25);
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let controller = Choice::named("hystart++")?.law("cubic")?.build(DRIVEN)?;
+    let mut now = Time::ZERO;
+    let mut host = Host::new(controller, Settings::default(), now);
+    // Packets that arrive, and when their ACK does. The first is the handshake's.
+    let mut arrivals: VecDeque<(Time, PacketSent, Time)> = VecDeque::new();
+    let mut in_flight: VecDeque<(PacketSent, Time)> = VecDeque::new();
+    let (mut free_at, mut number, mut left, mut bytes, mut printed) = (now, 0, 3_000_u64, 0, None);
+    while left > 0 || !arrivals.is_empty() {
+        let mut next_send = None;
+        while left > 0 && (host.is_established() || number == 0) {
+            let permit = if number == 0 { Permit::Now } else { host.before_send(now, SIZE) };
+            match permit {
+                Permit::Now => {}
+                Permit::At(at) => {
+                    next_send = Some(at);
+                    host.set_limit(Limit::Pacing);
+                    break;
+                }
+                Permit::WindowFull | Permit::Held => {
+                    host.set_limit(Limit::Window);
+                    break;
+                }
             }
-            let sent = Sent { packet: left.len() as u64, bytes: mss, tag: plan.tag, retransmission: false };
-            control.on(&Event::Sent(sent), &path);
-            pacer.sent(path.now, wire);
-            left.push(path.now); // Here your stack sends the packet.
-            path.sent(mss);
+            let packet = PacketSent { number: Some(number), bytes: SIZE };
+            host.on_packet_sent(now, packet); // Here your stack sends the packet.
+            in_flight.push_back((packet, now));
+            (number, left, bytes) = (number + 1, left - 1, bytes + SIZE);
+            let waits = free_at.since(now).nanos() / 1_000_000;
+            if waits < QUEUE {
+                free_at = free_at.max(now) + Span::from_millis(1);
+                arrivals.push_back((free_at + ONE_WAY + ONE_WAY, packet, now));
+            }
         }
-        // Here your stack waits for an ACK; the toy path delivers a packet a millisecond.
-        delivered = delivered.max(left[acked]) + Span::from_millis(1);
-        path.now = delivered + base;
-        let rtt = path.now.since(left[acked]);
-        let mut ack = Ack::unlisted(mss, 1, false);
-        ack.rtt = Some(RttSample { rtt, handshake: false });
-        path.acked(&ack);
-        control.on(&Event::Acked(ack), &path);
-        if let Some(Note::Exited { exit, .. }) = control.take_note() {
-            println!("{:?}: {} at {}", path.now, exit.cause.name(), exit.learned.window.get());
+        // Here your stack waits: for an ACK, for its pacing timer, for the wake-up of the plan.
+        let ack_at = arrivals.front().map(|(at, ..)| *at);
+        let Some(at) = [ack_at, next_send, host.plan().wake].into_iter().flatten().min() else { break };
+        now = at.max(now);
+        host.wake_up(now);
+        if ack_at != Some(now) {
+            continue;
+        }
+        let (_, acked, sent_at) = arrivals.pop_front().expect("an ACK is due");
+        host.on_packet_acked(now, acked, sent_at);
+        // Packets three below the acknowledged one are lost (RFC 9002 section 6.1.1), and their data is sent in new packets.
+        let lost: Vec<_> =
+            in_flight.iter().filter(|(p, _)| p.number.map(|n| n + 3) <= acked.number).copied().collect();
+        in_flight.retain(|(p, _)| *p != acked && p.number.map(|n| n + 3) > acked.number);
+        bytes = in_flight.len() as u64 * SIZE;
+        host.on_ack_end(now, AckEnd { in_flight: bytes, app_limited: left == 0 });
+        for (packet, sent_at) in &lost {
+            host.on_packet_lost(number_of(packet), packet.bytes, Some(*sent_at));
+        }
+        if !lost.is_empty() {
+            left += lost.len() as u64;
+            host.on_loss(now, false);
+        }
+        if host.exit().copied() != printed {
+            printed = host.exit().copied();
+            let report = printed.expect("an exit that is new");
+            println!("{:?}: {} at {}", report.at, report.exit.cause.name(), report.window.get());
         }
     }
+    println!("{now:?}: everything is acknowledged");
+    Ok(())
+}
+
+fn number_of(packet: &PacketSent) -> u64 {
+    packet.number.expect("this stack numbers its packets")
 }

@@ -1,5 +1,6 @@
 //! The data exchanged with a reader of sockets in C. [`Facts`], [`Decision`] and [`Kind`] have their twins in `c/reader.h`.
 
+use firstflight::schemes::SavedPath;
 use firstflight::{
     Ack, Bytes, Delivered, Exit, Loss, Pacing, Path, PathEstimate, Plan, Rate, RttSample, SendLimit, Span,
     Step, Tag, Time,
@@ -298,8 +299,9 @@ impl Facts {
 
     /// Returns the window and RTT that an earlier connection to this destination saved; `None` if there are none.
     #[inline(always)]
-    pub fn saved(&self) -> Option<(Bytes, Span)> {
-        Some((Bytes::new(u64::from(self.saved_bytes)), span(self.saved_rtt_us)?))
+    pub fn saved(&self) -> Option<SavedPath> {
+        let window = Bytes::new(u64::from(self.saved_bytes));
+        Some(SavedPath { window, rtt: span(self.saved_rtt_us)? })
     }
 
     /// Returns the time without a transmission.

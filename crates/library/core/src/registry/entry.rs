@@ -6,6 +6,7 @@
 //! [`AnyScheme`]: crate::registry::AnyScheme
 
 use crate::registry::needs::{Missing, Needs, Offers, check};
+use crate::registry::numbers::Numbers;
 use crate::registry::parameter::{Parameter, ParameterError, Value};
 use crate::registry::settings::Settings;
 use crate::schemes::Initial;
@@ -90,6 +91,24 @@ impl SchemeEntry {
     /// Returns the parameter of this name; `None` if the scheme has none.
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+
+    /// Returns these settings as the numbers that the constructor of the scheme's type takes, for a host that names its types:
+    ///
+    /// ```
+    /// use firstflight::registry::{self, Value};
+    /// use firstflight::schemes::{HyStartPlus, Initial};
+    ///
+    /// let entry = registry::scheme("hystart++").expect("a built-in scheme");
+    /// let numbers = entry.numbers(&[("divisor", Value::Count(2))]).expect("a parameter of it");
+    /// let scheme = HyStartPlus::from_numbers(Initial { segments: 10, ssthresh: None }, &numbers);
+    /// # let _ = scheme;
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the first setting that the scheme does not accept.
+    pub fn numbers<'a>(&self, settings: &'a [(&'a str, Value)]) -> Result<Numbers, ParameterError<'a>> {
+        Ok(Settings::check(self.name, self.parameters, settings)?.numbers())
     }
 
     /// Builds the scheme with these settings. A parameter that is not set has its default.

@@ -19,7 +19,7 @@ use crate::evidence::is_starved;
 use crate::interface::{Ack, Cause, Event, Exit, Origin, Pacing, Path, Plan, Sent, Startup, Step};
 use crate::registry::{Ability, Help, Kind, Needs, Numbers, Parameter, SchemeEntry, Value, place};
 use crate::schemes::slow_start::NEEDS;
-use crate::schemes::{Initial, SlowStart};
+use crate::schemes::{Initial, SavedPath, SlowStart};
 use crate::u32_bytes::Bytes32;
 use crate::units::{Bytes, Span, Time};
 
@@ -124,12 +124,12 @@ pub(crate) const CAREFUL_RESUME: SchemeEntry = SchemeEntry {
 };
 
 impl CarefulResume {
-    /// Returns Careful Resume with `saved_cwnd` and `saved_rtt`. Without these values it is slow start.
-    pub fn new(initial: Initial, saved: Option<(Bytes, Span)>) -> Self {
-        let saved = saved.filter(|(window, rtt)| !window.is_zero() && !rtt.is_zero());
+    /// Returns Careful Resume with the saved window and RTT. Without them it is slow start.
+    pub fn new(initial: Initial, saved: Option<SavedPath>) -> Self {
+        let saved = saved.filter(|saved| !saved.window.is_zero() && !saved.rtt.is_zero());
         Self {
             slow: SlowStart::new(initial),
-            saved: saved.map(|(window, rtt)| Saved { window: window.into(), rtt }),
+            saved: saved.map(|SavedPath { window, rtt }| Saved { window: window.into(), rtt }),
             max_jump: LARGEST.into(),
             beta_ppm: BETA_PPM,
             phase: Phase::Reconnaissance,
@@ -138,13 +138,13 @@ impl CarefulResume {
 
     /// Returns the scheme with these parameters, in the order of its entry in the registry. What the host itself
     /// remembers of an earlier connection overrides the parameters.
-    pub fn from_numbers(initial: Initial, numbers: &Numbers, remembered: Option<(Bytes, Span)>) -> Self {
+    pub fn from_numbers(initial: Initial, numbers: &Numbers, remembered: Option<SavedPath>) -> Self {
         let window = numbers.bytes(const { place(CAREFUL_RESUME.parameters, SAVED) });
         let rtt = numbers.span(const { place(CAREFUL_RESUME.parameters, RTT) });
         Self {
             max_jump: numbers.bytes(const { place(CAREFUL_RESUME.parameters, MAX_JUMP) }).into(),
             beta_ppm: numbers.ppm(const { place(CAREFUL_RESUME.parameters, BETA) }),
-            ..Self::new(initial, remembered.or(Some((window, rtt))))
+            ..Self::new(initial, remembered.or(Some(SavedPath { window, rtt })))
         }
     }
 

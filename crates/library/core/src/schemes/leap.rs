@@ -25,7 +25,7 @@ use crate::interface::{
     Startup, Step, Tag,
 };
 use crate::registry::{Ability, Help, Kind, Needs, Numbers, Parameter, SchemeEntry, Value, place};
-use crate::schemes::{Initial, SlowStart};
+use crate::schemes::{Initial, SavedPath, SlowStart};
 use crate::u32_bytes::Bytes32;
 use crate::units::{Bytes, Rate, Span, Time};
 use crate::wide::mul_div;
@@ -170,9 +170,9 @@ pub(crate) const LEAP_SAVED: SchemeEntry = SchemeEntry {
 };
 
 impl Leap {
-    /// Returns a start-up for `initial`. `saved` is the window and the minimum RTT of an earlier connection over the path.
-    pub fn new(initial: Initial, saved: Option<(Bytes, Span)>) -> Self {
-        let saved = saved.filter(|(window, rtt)| !window.is_zero() && !rtt.is_zero());
+    /// Returns a start-up for `initial`. `saved` is what an earlier connection over the path learned.
+    pub fn new(initial: Initial, saved: Option<SavedPath>) -> Self {
+        let saved = saved.filter(|saved| !saved.window.is_zero() && !saved.rtt.is_zero());
         Self {
             stage: Stage::Closed,
             window: Bytes32::ZERO,
@@ -193,7 +193,7 @@ impl Leap {
             before: Bytes::ZERO,
             starved: false,
             fraction_ppm: FRACTION_PPM,
-            saved: saved.map(|(window, rtt)| (window.into(), rtt)),
+            saved: saved.map(|SavedPath { window, rtt }| (window.into(), rtt)),
             slow: SlowStart::new(initial),
             initial: u16::try_from(initial.segments.max(1)).unwrap_or(u16::MAX),
         }
@@ -209,12 +209,12 @@ impl Leap {
 
     /// Returns the scheme with the parameters `numbers`, in the order of the entry of `leap-saved`. `remembered` is the host's own memory
     /// of an earlier connection and replaces the saved values in `numbers`.
-    pub fn from_saved(initial: Initial, numbers: &Numbers, remembered: Option<(Bytes, Span)>) -> Self {
+    pub fn from_saved(initial: Initial, numbers: &Numbers, remembered: Option<SavedPath>) -> Self {
         let window = numbers.bytes(const { place(LEAP_SAVED.parameters, SAVED) });
         let rtt = numbers.span(const { place(LEAP_SAVED.parameters, RTT) });
         Self {
             fraction_ppm: numbers.ppm(const { place(LEAP_SAVED.parameters, FRACTION) }),
-            ..Self::new(initial, remembered.or(Some((window, rtt))))
+            ..Self::new(initial, remembered.or(Some(SavedPath { window, rtt })))
         }
     }
 

@@ -43,7 +43,7 @@ pub use careful_resume::CarefulResume;
 pub use hystart::HyStart;
 pub use hystart_linux::HyStartLinux;
 pub use hystart_plus::HyStartPlus;
-pub use initial::Initial;
+pub use initial::{Initial, SavedPath};
 pub use leap::Leap;
 pub use limited::Limited;
 pub use paced::Paced;
