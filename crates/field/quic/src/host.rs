@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{
     Ack, Avoidance, Bytes, Call, Controller, Delivered, Event, Loss, LostPacket, Note, Origin, OwnedEvent,
-    Pacer, Pacing, Path, Phase, Plan, Rate, RttSample, SendLimit, Sent, Startup, Time, TraceRecord,
+    Pacer, Pacing, Path, Phase, Plan, Rate, RttSample, SendLimit, Sent, Span, Startup, Time, TraceRecord,
 };
 
 use crate::episodes::Episodes;
@@ -436,6 +436,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
             (self.path.mss, self.path.wire) = (mtu, mtu + self.headers);
             self.report(&Event::MssChanged);
         }
+    }
+
+    /// Sets the `max_ack_delay` that the peer keeps from now on (the ACK frequency extension can change it).
+    pub fn set_max_ack_delay(&mut self, delay: Span) {
+        self.round_trips.set_max_ack_delay(delay);
+        self.path.rto = self.round_trips.probe_timeout(self.path.srtt);
     }
 
     /// Reports that the connection continues over another path (RFC 9000 section 9.4). The host forgets the packets in flight: later

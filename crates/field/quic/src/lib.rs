@@ -42,6 +42,7 @@
 
 extern crate alloc;
 
+mod blueprint;
 mod choice;
 mod episodes;
 mod exit_report;
@@ -53,6 +54,7 @@ mod rate_sampler;
 mod round_trips;
 mod settings;
 
+pub use blueprint::Blueprint;
 pub use choice::{Choice, ChoiceError, DRIVEN};
 pub use exit_report::ExitReport;
 pub use host::{AckEnd, AnyHost, Host, PacketSent};

@@ -44,6 +44,10 @@ impl RoundTrips {
         Self::new(self.max_ack_delay)
     }
 
+    pub(crate) fn set_max_ack_delay(&mut self, delay: Span) {
+        self.max_ack_delay = delay;
+    }
+
     pub(crate) fn forget_minimum(&mut self) {
         self.forgets_minimum = true;
     }
