@@ -25,13 +25,18 @@ pub struct FirstflightController<S = AnyScheme, R = AnyRestart, A = AnyLaw> {
     origin: Instant,
     /// Whether a restart policy may pace, so that a pause on the ACK clock must leave no credit either.
     restart_paces: bool,
-    /// Whether the bucket's credit is to be discarded: nothing was sent since the application was the limit.
+    /// Whether nothing was sent since the application was the limit.
     paused: bool,
+    /// Whether the plan paces, and whether nothing was sent since it began to.
+    paces: bool,
+    begins_to_pace: bool,
+    /// Bytes of the last packet: what noq's bucket has to earn before the next one.
+    debt: Bytes,
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> FirstflightController<S, R, A> {
     pub(crate) fn new(host: Host<S, R, A>, origin: Instant, restart_paces: bool) -> Self {
-        Self { host, origin, restart_paces, paused: true }
+        Self { host, origin, restart_paces, paused: true, paces: false, begins_to_pace: false, debt: Bytes::ZERO }
     }
 
     /// Returns the host.
@@ -41,6 +46,13 @@ impl<S: Startup, R: Startup, A: Avoidance> FirstflightController<S, R, A> {
 
     fn time(&self, at: Instant) -> Time {
         Time::ZERO + Span::from(at.saturating_duration_since(self.origin))
+    }
+
+    /// Notes whether the plan begins to pace, after each call that can change the plan.
+    fn note_pacing(&mut self) {
+        let paces = matches!(self.host.plan().pacing, Pacing::Rate { .. } | Pacing::Train { .. });
+        self.begins_to_pace = paces && (self.begins_to_pace || !self.paces);
+        self.paces = paces;
     }
 
     /// Returns the pacing rate in bytes per second, and the maximum batch in bytes.
@@ -53,16 +65,27 @@ impl<S: Startup, R: Startup, A: Avoidance> FirstflightController<S, R, A> {
         let long = self.host.path().min_rtt.is_none_or(|rtt| rtt >= SHORT_RTT);
         let low = (one_packet_bucket(mtu), Some(mtu.get()));
         match self.host.plan().pacing {
+            // The bucket still has the credit of the ACK clock.
+            Pacing::Train { .. } | Pacing::Rate { .. } if self.begins_to_pace => low,
             Pacing::Train { .. } if pauses(true) => low,
             Pacing::Rate { .. } if pauses(long) => low,
             Pacing::AckClock if pauses(long && self.restart_paces) => low,
-            Pacing::Train { gap, .. } => (rate_of_gap(mtu, gap), Some(mtu.get())),
-            Pacing::Rate { rate, burst } => {
-                let bytes = self.host.payload_rate(rate).bps() / 8;
-                (bytes.clamp(1, UNPACED), Some(burst.max(mtu).get()))
-            }
+            Pacing::Train { .. } => (self.rate_until_due(), Some(mtu.get())),
+            Pacing::Rate { burst, .. } => (self.rate_until_due(), Some(burst.max(mtu).get())),
             Pacing::AckClock | Pacing::Hold => (UNPACED, None),
         }
+    }
+}
+
+impl<S: Startup, R: Startup, A: Avoidance> FirstflightController<S, R, A> {
+    /// Returns the rate in bytes per second at which the bucket earns the last packet until the pacer releases the next one. If the pacer has
+    /// released it, because the window or recovery held it back, the bucket earns no more than that packet until now.
+    fn rate_until_due(&self) -> u64 {
+        let path = self.host.path();
+        let (Some(due), Some(sent)) = (self.host.pacer().ready_at(path.wire, false), path.last_sent) else {
+            return UNPACED;
+        };
+        rate_of_gap(self.debt, due.max(path.now).since(sent))
     }
 }
 
@@ -74,8 +97,10 @@ where
 {
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, pn: u64) {
         let packet = PacketSent { number: Some(pn), bytes: bytes.into() };
+        (self.paused, self.begins_to_pace) = (false, false);
         self.host.on_packet_sent(self.time(now), packet);
-        self.paused = false;
+        self.note_pacing();
+        self.debt = Bytes::new(bytes.into()).min(self.host.path().mss);
     }
 
     fn on_cwnd_limited(&mut self) {
@@ -90,6 +115,7 @@ where
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _: Option<u64>) {
         self.host.on_ack_end(self.time(now), AckEnd { in_flight, app_limited });
         self.paused |= app_limited || in_flight == 0;
+        self.note_pacing();
     }
 
     fn on_congestion_event(
@@ -106,6 +132,7 @@ where
         } else {
             self.host.on_loss(self.time(now), is_persistent_congestion);
         }
+        self.note_pacing();
     }
 
     fn on_packet_lost(&mut self, lost_bytes: u16, pn: u64, _now: Instant) {

@@ -31,8 +31,8 @@
 //! | Plan | noq |
 //! |---|---|
 //! | ACK clock | `window()`, and a pacing rate of 16 Gbit/s, at which noq's pacer holds nothing back that a path carries |
-//! | a rate | `metrics().pacing_rate` and `send_quantum` |
-//! | a train | the rate of one packet each gap, and a quantum of one packet; after the last packet `window()` blocks |
+//! | a rate | `metrics().pacing_rate`: the rate at which noq's bucket earns the last packet until [`firstflight::Pacer`] releases the next |
+//! | a train | as a rate, with a `send_quantum` of one packet; after the last packet `window()` blocks |
 //! | hold | `window()` blocks |
 //!
 //! noq's token bucket saves credit for ten packets or 2 ms, whichever is more, while nothing is sent. To send the first packets after a
@@ -43,7 +43,9 @@
 //! # Limits
 //!
 //! - noq asks for the window without a clock. After an idle time one packet is sent before the restart policy takes over.
-//! - When the window or recovery held packets back, noq's bucket releases up to its credit at once.
+//! - noq's bucket counts whole bytes whenever it is polled. Each ACK during a gap delays the next packet by less than the time of a byte. The
+//!   packet after that is on schedule again.
+//! - A rate of noq is at most 16 Gbit/s.
 //! - A wake-up of a scheme comes with the next packet or ACK.
 //! - noq gives a controller no address: rates count headers of IPv4 unless [`Factory::headers`] says otherwise.
 //! - noq clones the controller for a rebinding of the same IP address, and builds a new one for another address.

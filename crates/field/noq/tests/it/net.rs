@@ -200,10 +200,6 @@ impl Net {
         self.now - self.origin
     }
 
-    pub(crate) fn client(&self) -> &Connection {
-        &self.sides[0].connection.as_ref().expect("connected").1
-    }
-
     /// Lets the client write `bytes`, and runs until the server has read them.
     pub(crate) fn transfer(&mut self, bytes: usize) {
         let until = self.read + bytes;
