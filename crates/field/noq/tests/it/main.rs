@@ -3,3 +3,4 @@
 mod laws;
 mod net;
 mod pacing;
+mod sockets;
