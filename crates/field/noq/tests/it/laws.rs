@@ -6,7 +6,8 @@ use std::time::Duration;
 use firstflight::{Bytes, Call, Event, Note, SendLimit, Span, TraceRecord};
 use firstflight_noq::{Choice, Factory, OFFERS};
 
-use crate::net::{Fate, Link, Net, Options, Records, breaches, events};
+use crate::net::{Net, Options};
+use crate::simulated::{Fate, Link, Records, breaches, events};
 
 /// Runs a transfer of each of these sizes, with 3 s of silence after each. Returns the records and the network.
 fn run(scheme: &str, link: Link, options: Options, transfers: &[usize]) -> (Vec<TraceRecord>, Net) {
@@ -34,7 +35,7 @@ fn a_transfer_with_losses_and_idle_times_keeps_the_laws() {
     for scheme in ["slow-start", "hystart", "hystart++", "search", "leap", "suss", "rapid-start"] {
         let (records, net) = run(scheme, narrow(), Options::default(), &[2_000_000, 300_000]);
         assert_eq!(breaches(&records), Vec::<String>::new(), "{scheme}");
-        assert!(scheme != "slow-start" || net.dropped > 0 && losses(&records) > 0);
+        assert!(scheme != "slow-start" || net.link.dropped > 0 && losses(&records) > 0);
         let restarts = records.iter().filter(|record| matches!(record.call, Call::NewData)).count();
         assert_eq!(restarts, 1, "{scheme} restarts once");
     }

@@ -3,4 +3,6 @@
 mod laws;
 mod net;
 mod pacing;
+#[path = "../../../quic/tests/common/simulated.rs"]
+mod simulated;
 mod sockets;

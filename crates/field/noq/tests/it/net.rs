@@ -4,13 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
-use firstflight::{Call, Event, OwnedEvent, Path, Time, TraceRecord};
-use firstflight_conformance::Conformance;
-use firstflight_noq::Observer;
 use noq_proto::congestion::ControllerFactory;
 use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use noq_proto::{
@@ -19,85 +16,7 @@ use noq_proto::{
     StreamId, TransportConfig, VarInt,
 };
 
-/// What happens to a datagram of the client.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Fate {
-    Passes,
-    Dropped,
-    Late(Duration),
-    Marked,
-}
-
-/// A path: propagation, a bottleneck with a drop-tail queue, and the fate of single datagrams.
-pub(crate) struct Link {
-    /// The propagation delay of one direction.
-    pub(crate) delay: Duration,
-    /// Nanoseconds that the bottleneck takes for a byte; zero without a bottleneck.
-    pub(crate) byte_nanos: u64,
-    /// The maximum backlog of the bottleneck.
-    pub(crate) queue: Duration,
-    /// The fate of the client's datagram with this index, counted from the first.
-    pub(crate) fate: fn(u64) -> Fate,
-    /// The maximum size of a datagram.
-    pub(crate) mtu: usize,
-}
-
-impl Default for Link {
-    fn default() -> Self {
-        Self {
-            delay: Duration::from_millis(20),
-            byte_nanos: 0,
-            queue: Duration::from_secs(1),
-            fate: |_| Fate::Passes,
-            mtu: 1_500,
-        }
-    }
-}
-
-/// The records of a host.
-#[derive(Debug, Default)]
-pub(crate) struct Records(Mutex<Vec<TraceRecord>>);
-
-impl Observer for Records {
-    fn records_calls(&self) -> bool {
-        true
-    }
-
-    fn on_call(&self, record: TraceRecord) {
-        self.0.lock().expect("no panic").push(record);
-    }
-}
-
-impl Records {
-    pub(crate) fn take(&self) -> Vec<TraceRecord> {
-        core::mem::take(&mut *self.0.lock().expect("no panic"))
-    }
-}
-
-/// Returns the laws of hosts that the records break, one line each.
-pub(crate) fn breaches(records: &[TraceRecord]) -> Vec<String> {
-    let mut conformance = Conformance::new();
-    for (line, record) in records.iter().enumerate() {
-        conformance.check_record(line + 1, record);
-    }
-    conformance.finish().listed().iter().map(ToString::to_string).collect()
-}
-
-/// Returns what `pick` makes of the events, in order.
-pub(crate) fn events<T>(
-    records: &[TraceRecord],
-    pick: impl Fn(&Event<'_>, &Path) -> Option<T>,
-) -> Vec<T> {
-    let of = |record: &TraceRecord| match &record.call {
-        Call::On(event) => pick(&OwnedEvent::event(event), &record.path),
-        Call::NewData | Call::Plan => None,
-    };
-    records.iter().filter_map(of).collect()
-}
-
-pub(crate) fn nanos(at: Time) -> u64 {
-    at.nanos()
-}
+use crate::simulated::Link;
 
 struct Side {
     endpoint: Endpoint,
@@ -138,16 +57,12 @@ pub(crate) struct Net {
     now: Instant,
     flying: BinaryHeap<Reverse<Packet>>,
     order: u64,
-    sent_by_client: u64,
-    busy: Instant,
     stream: Option<StreamId>,
     /// Bytes still to be written, and bytes that the server has read.
     to_write: usize,
     pub(crate) read: usize,
-    /// The transmissions of the client: nanoseconds since the start, bytes of the transmission, datagrams in it.
+    /// The transmissions of the client: nanoseconds since the start, and bytes.
     pub(crate) departures: Vec<(u64, usize)>,
-    /// Bytes of full datagrams of the client that arrived, with the number of its datagrams dropped.
-    pub(crate) dropped: u64,
 }
 
 /// The configuration of the client's transport beyond its controller.
@@ -185,13 +100,10 @@ impl Net {
             now: origin,
             flying: BinaryHeap::new(),
             order: 0,
-            sent_by_client: 0,
-            busy: origin,
             stream: None,
             to_write: 0,
             read: 0,
             departures: Vec::new(),
-            dropped: 0,
         }
     }
 
@@ -331,24 +243,11 @@ impl Net {
             data: datagram.to_vec(),
         };
         if from == 0 {
-            let index = self.sent_by_client;
-            self.sent_by_client += 1;
             let at = u64::try_from(self.elapsed().as_nanos()).expect("a short test");
             self.departures.push((at, datagram.len()));
-            let fate = (self.link.fate)(index);
-            let waits = self.busy.saturating_duration_since(self.now);
-            if fate == Fate::Dropped || waits > self.link.queue || datagram.len() > self.link.mtu {
-                self.dropped += 1;
-                return;
-            }
-            let bytes = datagram.len() as u64 + 28;
-            self.busy = self.busy.max(self.now) + Duration::from_nanos(bytes * self.link.byte_nanos);
-            packet.at = self.busy + self.link.delay;
-            match fate {
-                Fate::Late(by) => packet.at += by,
-                Fate::Marked => packet.ecn = packet.ecn.map(|_| EcnCodepoint::Ce),
-                Fate::Passes | Fate::Dropped => {}
-            }
+            let Some((arrival, marked)) = self.link.carry(self.now, datagram.len()) else { return };
+            packet.at = arrival;
+            packet.ecn = packet.ecn.map(|ecn| if marked { EcnCodepoint::Ce } else { ecn });
         }
         self.flying.push(Reverse(packet));
     }

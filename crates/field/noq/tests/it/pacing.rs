@@ -8,7 +8,8 @@ use firstflight::restart::Nssr;
 use firstflight::{Bytes, Controller, Event, Pacing, Path, Plan, Rate, Span, Startup, Step, Tag};
 use firstflight_noq::{Choice, Factory};
 
-use crate::net::{Link, Net, Options, Records, breaches, events, nanos};
+use crate::net::{Net, Options};
+use crate::simulated::{Link, Records, breaches, events};
 
 /// The same plan for ever once the handshake is over.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +110,7 @@ fn paced_start_sends_its_trains_with_exact_gaps() {
     assert_eq!(breaches(&records), Vec::<String>::new());
     let mut trains = 0;
     let sent = events(&records, |event, path| match event {
-        Event::Sent(sent) => Some((sent.tag, nanos(path.now))),
+        Event::Sent(sent) => Some((sent.tag, path.now.nanos())),
         _ => None,
     });
     let plans: Vec<(Tag, Span)> = records.iter().filter_map(|record| match record.plan.pacing {
