@@ -331,9 +331,8 @@ impl PacketHost {
     fn find_losses(&mut self) {
         let Some(largest) = self.largest_acked else { return };
         let (now, patience) = (self.now, self.patience());
-        let is_lost = |number: u64, sent_at: Time| {
-            number + PACKET_THRESHOLD <= largest || sent_at + patience <= now
-        };
+        let is_lost =
+            |number: u64, sent_at: Time| number + PACKET_THRESHOLD <= largest || sent_at + patience <= now;
         let candidates = self.in_flight.range(..largest).map(|(number, sent_at)| (*number, *sent_at));
         let missing: Vec<(u64, Time)> =
             candidates.filter(|(number, sent_at)| is_lost(*number, *sent_at)).collect();

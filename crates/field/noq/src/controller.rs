@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{Avoidance, Bytes, Pacing, Rate, Span, Startup, Time};
 use firstflight_quic::{AckEnd, Host, Limit, PacketSent};
-use noq_proto::congestion::{Controller, ControllerMetrics};
 use noq_proto::RttEstimator;
+use noq_proto::congestion::{Controller, ControllerMetrics};
 
 use crate::pacing::{UNPACED, one_packet_bucket, rate_of_gap};
 
@@ -36,7 +36,15 @@ pub struct FirstflightController<S = AnyScheme, R = AnyRestart, A = AnyLaw> {
 
 impl<S: Startup, R: Startup, A: Avoidance> FirstflightController<S, R, A> {
     pub(crate) fn new(host: Host<S, R, A>, origin: Instant, restart_paces: bool) -> Self {
-        Self { host, origin, restart_paces, paused: true, paces: false, begins_to_pace: false, debt: Bytes::ZERO }
+        Self {
+            host,
+            origin,
+            restart_paces,
+            paused: true,
+            paces: false,
+            begins_to_pace: false,
+            debt: Bytes::ZERO,
+        }
     }
 
     /// Returns the host.

@@ -179,9 +179,7 @@ impl Choice {
     pub fn build(&self, offers: Offers) -> Result<AnyController, ChoiceError> {
         self.check(offers)?;
         let built = self.with_settings(|settings| {
-            self.scheme
-                .build(self.initial, settings)
-                .map_err(|error| ChoiceError::Setting(error.to_string()))
+            self.scheme.build(self.initial, settings).map_err(|error| ChoiceError::Setting(error.to_string()))
         });
         let restart = self.restart.build(self.initial, &[]);
         let restart = restart.map_err(|error| ChoiceError::Setting(error.to_string()))?;

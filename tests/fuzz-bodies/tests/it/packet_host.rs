@@ -3,9 +3,7 @@
 use firstflight::registry::{self, Ability, AnyController, LawEntry, Needs, SchemeEntry};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::Initial;
-use firstflight::{
-    Bytes, Call, Cause, Controller, Event, Loss, Note, Origin, OwnedEvent, Rate, Span, Time,
-};
+use firstflight::{Bytes, Call, Cause, Controller, Event, Loss, Note, Origin, OwnedEvent, Rate, Span, Time};
 use firstflight_fuzz_bodies::packet_host::{Link, Outcome, PacketHost};
 
 const INITIAL: Initial = Initial { segments: 10, ssthresh: None };
@@ -64,9 +62,7 @@ fn without_send_times(outcome: &Outcome) -> Outcome {
     for record in &outcome.records {
         let call = match &record.call {
             Call::On(event) => match event.event() {
-                Event::Lost(loss) => {
-                    Call::On(OwnedEvent::new(&Event::Lost(Loss { sent_at: None, ..loss })))
-                }
+                Event::Lost(loss) => Call::On(OwnedEvent::new(&Event::Lost(Loss { sent_at: None, ..loss }))),
                 _ => record.call.clone(),
             },
             call => call.clone(),

@@ -18,6 +18,9 @@ use noq_proto::{
 
 use crate::simulated::Link;
 
+/// What the client writes, again and again.
+static BLOCK: [u8; 65_536] = [7; 65_536];
+
 struct Side {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
@@ -81,8 +84,7 @@ impl Net {
         options: Options,
     ) -> Self {
         let (client, server) = configurations(factory, options);
-        let addresses: [SocketAddr; 2] =
-            [([10, 0, 0, 1], 1_000).into(), ([10, 0, 0, 2], 443).into()];
+        let addresses: [SocketAddr; 2] = [([10, 0, 0, 1], 1_000).into(), ([10, 0, 0, 2], 443).into()];
         let side = |server: Option<Arc<ServerConfig>>, address| Side {
             endpoint: Endpoint::new(Arc::new(EndpointConfig::default()), server, true),
             connection: None,
@@ -154,7 +156,7 @@ impl Net {
         self.now = self.now.max(next);
         while self.flying.peek().is_some_and(|packet| packet.0.at <= self.now) {
             let Some(Reverse(packet)) = self.flying.pop() else { break };
-            self.arrive(packet);
+            self.arrive(&packet);
         }
         let now = self.now;
         for (_, connection) in self.sides.iter_mut().filter_map(|side| side.connection.as_mut()) {
@@ -165,7 +167,7 @@ impl Net {
         true
     }
 
-    fn arrive(&mut self, packet: Packet) {
+    fn arrive(&mut self, packet: &Packet) {
         let from = self.sides[1 - packet.to].address;
         let side = &mut self.sides[packet.to];
         let (data, mut buffer) = (BytesMut::from(&packet.data[..]), Vec::new());
@@ -213,7 +215,7 @@ impl Net {
             }
         } else if let Some(id) = self.stream {
             while self.to_write > 0 {
-                let block = Bytes::from_static(&[7; 65_536]).slice(..self.to_write.min(65_536));
+                let block = Bytes::from_static(&BLOCK).slice(..self.to_write.min(BLOCK.len()));
                 let Ok(written) = connection.send_stream(id).write(&block) else { break };
                 self.to_write -= written;
             }
@@ -226,8 +228,8 @@ impl Net {
         let mut buffer = Vec::new();
         let batch = NonZeroUsize::new(10).expect("not zero");
         let Some(transmit) = connection.poll_transmit(self.now, batch, &mut buffer) else { return false };
-        let size = transmit.segment_size.unwrap_or(transmit.size);
-        for datagram in buffer[..transmit.size].chunks(size) {
+        let segment = transmit.segment_size.unwrap_or(transmit.size);
+        for datagram in buffer[..transmit.size].chunks(segment) {
             self.send(index, datagram, transmit.ecn);
         }
         true

@@ -50,7 +50,9 @@ fn a_rate_is_exact_from_the_first_packet_and_after_idle() {
     for mbit in [2, 20, 100, 1_000] {
         let rate = Rate::from_bps(mbit * 1_000_000);
         let due = rate.time_for(Bytes::new(1_228)).nanos();
-        for (transfer, times) in departures(Pacing::Rate { rate, burst: Bytes::new(1_228) }).iter().enumerate() {
+        for (transfer, times) in
+            departures(Pacing::Rate { rate, burst: Bytes::new(1_228) }).iter().enumerate()
+        {
             let gaps = gaps(times);
             assert!(gaps.len() > 70, "transfer {transfer}");
             let off = gaps.iter().map(|gap| gap.abs_diff(due)).max().expect("gaps");
@@ -113,10 +115,13 @@ fn paced_start_sends_its_trains_with_exact_gaps() {
         Event::Sent(sent) => Some((sent.tag, path.now.nanos())),
         _ => None,
     });
-    let plans: Vec<(Tag, Span)> = records.iter().filter_map(|record| match record.plan.pacing {
-        Pacing::Train { gap, .. } if !gap.is_zero() => Some((record.plan.tag, gap)),
-        _ => None,
-    }).collect();
+    let plans: Vec<(Tag, Span)> = records
+        .iter()
+        .filter_map(|record| match record.plan.pacing {
+            Pacing::Train { gap, .. } if !gap.is_zero() => Some((record.plan.tag, gap)),
+            _ => None,
+        })
+        .collect();
     let mut tags: Vec<(Tag, Span)> = plans;
     tags.dedup();
     for (tag, gap) in tags {

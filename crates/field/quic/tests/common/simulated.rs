@@ -99,10 +99,7 @@ pub(crate) fn breaches(records: &[TraceRecord]) -> Vec<String> {
 }
 
 /// Returns what `pick` makes of the events, in order.
-pub(crate) fn events<T>(
-    records: &[TraceRecord],
-    pick: impl Fn(&Event<'_>, &Path) -> Option<T>,
-) -> Vec<T> {
+pub(crate) fn events<T>(records: &[TraceRecord], pick: impl Fn(&Event<'_>, &Path) -> Option<T>) -> Vec<T> {
     let of = |record: &TraceRecord| match &record.call {
         Call::On(event) => pick(&OwnedEvent::event(event), &record.path),
         Call::NewData | Call::Plan => None,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use firstflight::{Call, Event, Note, Span, TraceRecord};
-use firstflight_conformance::Law;
 use firstflight_quinn::{Choice, Factory, OFFERS};
 
 use crate::net::Net;
@@ -27,17 +26,11 @@ fn narrow() -> Link {
     Link { byte_nanos: 400, queue: Duration::from_millis(24), ..Link::default() }
 }
 
-/// Returns the breaches of all laws except the window's: a batch is sent within the window before the host learns of it.
-fn other_breaches(records: &[TraceRecord]) -> Vec<String> {
-    let window = format!(": {}: ", Law::Window.name());
-    breaches(records).into_iter().filter(|breach| !breach.contains(&window)).collect()
-}
-
 #[test]
 fn a_transfer_with_losses_and_idle_times_keeps_the_laws() {
     for scheme in ["slow-start", "hystart", "search", "limited", "vegas"] {
         let (records, net) = run(scheme, narrow(), &[2_000_000, 300_000]);
-        assert_eq!(other_breaches(&records), Vec::<String>::new(), "{scheme}");
+        assert_eq!(breaches(&records), Vec::<String>::new(), "{scheme}");
         let losses = events(&records, |event, _| matches!(event, Event::Lost(_)).then_some(()));
         assert!(scheme != "slow-start" || net.link.dropped > 0 && !losses.is_empty());
         let restarts = records.iter().filter(|record| matches!(record.call, Call::NewData)).count();
@@ -49,7 +42,7 @@ fn a_transfer_with_losses_and_idle_times_keeps_the_laws() {
 fn a_mark_reduces_the_window_once() {
     let fate = |index| if (60..70).contains(&index) { Fate::Marked } else { Fate::Passes };
     let (records, _) = run("slow-start", Link { fate, ..narrow() }, &[200_000]);
-    assert_eq!(other_breaches(&records), Vec::<String>::new());
+    assert_eq!(breaches(&records), Vec::<String>::new());
     let reduced = records.iter().flat_map(|record| &record.notes);
     assert_eq!(reduced.filter(|note| matches!(note, Note::Reduced { .. })).count(), 1);
 }

@@ -10,12 +10,14 @@ use bytes::{Bytes, BytesMut};
 use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::{
-    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint,
-    Endpoint, EndpointConfig, Event as QuinnEvent, ServerConfig, StreamEvent,
-    StreamId, TransportConfig, VarInt,
+    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig,
+    Event as QuinnEvent, ServerConfig, StreamEvent, StreamId, TransportConfig, VarInt,
 };
 
 use crate::simulated::Link;
+
+/// What the client writes, again and again.
+static BLOCK: [u8; 65_536] = [7; 65_536];
 
 struct Side {
     endpoint: Endpoint,
@@ -63,13 +65,9 @@ pub(crate) struct Net {
 }
 
 impl Net {
-    pub(crate) fn new(
-        factory: Arc<dyn ControllerFactory + Send + Sync>,
-        link: Link,
-    ) -> Self {
+    pub(crate) fn new(factory: Arc<dyn ControllerFactory + Send + Sync>, link: Link) -> Self {
         let (client, server) = configurations(factory);
-        let addresses: [SocketAddr; 2] =
-            [([10, 0, 0, 1], 1_000).into(), ([10, 0, 0, 2], 443).into()];
+        let addresses: [SocketAddr; 2] = [([10, 0, 0, 1], 1_000).into(), ([10, 0, 0, 2], 443).into()];
         let side = |server: Option<Arc<ServerConfig>>, address| Side {
             endpoint: Endpoint::new(Arc::new(EndpointConfig::default()), server, true, None),
             connection: None,
@@ -130,7 +128,7 @@ impl Net {
         self.now = self.now.max(next);
         while self.flying.peek().is_some_and(|packet| packet.0.at <= self.now) {
             let Some(Reverse(packet)) = self.flying.pop() else { break };
-            self.arrive(packet);
+            self.arrive(&packet);
         }
         let now = self.now;
         for (_, connection) in self.sides.iter_mut().filter_map(|side| side.connection.as_mut()) {
@@ -141,7 +139,7 @@ impl Net {
         true
     }
 
-    fn arrive(&mut self, packet: Packet) {
+    fn arrive(&mut self, packet: &Packet) {
         let from = self.sides[1 - packet.to].address;
         let side = &mut self.sides[packet.to];
         let (data, mut buffer) = (BytesMut::from(&packet.data[..]), Vec::new());
@@ -188,7 +186,7 @@ impl Net {
             }
         } else if let Some(id) = self.stream {
             while self.to_write > 0 {
-                let block = Bytes::from_static(&[7; 65_536]).slice(..self.to_write.min(65_536));
+                let block = Bytes::from_static(&BLOCK).slice(..self.to_write.min(BLOCK.len()));
                 let Ok(written) = connection.send_stream(id).write(&block) else { break };
                 self.to_write -= written;
             }
@@ -200,8 +198,8 @@ impl Net {
         }
         let mut buffer = Vec::new();
         let Some(transmit) = connection.poll_transmit(self.now, 10, &mut buffer) else { return false };
-        let size = transmit.segment_size.unwrap_or(transmit.size);
-        for datagram in buffer[..transmit.size].chunks(size) {
+        let segment = transmit.segment_size.unwrap_or(transmit.size);
+        for datagram in buffer[..transmit.size].chunks(segment) {
             self.send(index, datagram, transmit.ecn);
         }
         true
@@ -225,9 +223,7 @@ impl Net {
     }
 }
 
-fn configurations(
-    factory: Arc<dyn ControllerFactory + Send + Sync>,
-) -> (ClientConfig, ServerConfig) {
+fn configurations(factory: Arc<dyn ControllerFactory + Send + Sync>) -> (ClientConfig, ServerConfig) {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let issued = rcgen::generate_simple_self_signed(vec!["localhost".into()]).expect("a certificate");
     let certificate = issued.cert.der().clone();
