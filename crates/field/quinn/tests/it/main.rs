@@ -1,0 +1,6 @@
+//! The controllers under real connections of `quinn-proto`, in virtual time.
+
+mod laws;
+mod net;
+#[path = "../../../quic/tests/common/simulated.rs"]
+mod simulated;
