@@ -328,5 +328,5 @@ fn a_written_trace_is_read_and_keeps_the_laws() {
     }
     let (found, calls) = read(text.as_bytes()).expect("a trace");
     assert_eq!(found, header);
-    assert_eq!(check(&found, calls).expect("it can be checked").listed(), []);
+    assert_eq!(check(&found, None, calls).expect("it can be checked").listed(), []);
 }
