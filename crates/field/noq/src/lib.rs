@@ -42,7 +42,7 @@
 //!
 //! # Limits
 //!
-//! - noq asks for the window without a clock. After an idle time one packet is sent before the restart policy takes over.
+//! - noq reads the window without a clock. After an idle time one packet is sent before the restart policy takes over.
 //! - noq's bucket counts whole bytes whenever it is polled. Each ACK during a gap delays the next packet by less than the time of a byte. The
 //!   packet after that is on schedule again.
 //! - A rate of noq is at most 16 Gbit/s.
