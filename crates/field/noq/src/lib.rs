@@ -42,9 +42,9 @@
 //!
 //! # Limits
 //!
-//! - noq asks for the window without a clock. After an idle time one packet is sent before the restart policy takes over.
-//! - noq's bucket counts whole bytes whenever it is polled. Each ACK during a gap delays the next packet by less than the time of a byte. The
-//!   packet after that is on schedule again.
+//! - noq reads the window without a clock. After an idle time one packet is sent before the restart policy takes over.
+//! - noq's bucket counts whole bytes whenever it is polled. Between ACKs gaps are exact within a microsecond. Each ACK during a gap delays the
+//!   next packet by less than the time of a byte (0.8 us at 12 Mbit/s); of a train the packet after that is on schedule again.
 //! - A rate of noq is at most 16 Gbit/s.
 //! - A wake-up of a scheme comes with the next packet or ACK.
 //! - noq gives a controller no address: rates count headers of IPv4 unless [`Factory::headers`] says otherwise.

@@ -59,7 +59,11 @@ impl InFlight {
         let until = self.packets.partition_point(|packet| packet.delivered.sent_at <= sent_at);
         let guess = self.packets.range(from..until);
         let guess = guess.take_while(|packet| !packet.flying || packet.number < number).count() + from;
-        let found = (guess..until).chain(from..guess).find(|index| fits(&self.packets[*index]))?;
+        let found = (guess..until).chain(from..guess).find(|index| fits(&self.packets[*index]));
+        // A stack without numbers may report a batch whose packets have other sizes than the host assumed.
+        let holds = |packet: &InFlightPacket| packet.flying && packet.delivered.bytes.get() >= bytes;
+        let guessed = || (from..until).find(|index| number.is_none() && holds(&self.packets[*index]));
+        let found = found.or_else(guessed)?;
         self.remove(found)
     }
 

@@ -2,7 +2,7 @@
 
 use firstflight::{SendLimit, Time};
 
-/// The answer to a stack that wants to send a packet.
+/// The answer to a stack with a packet to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Permit {
     /// The packet may be sent now.

@@ -1,5 +1,6 @@
 //! The controllers under real connections of `noq-proto`, in virtual time.
 
+mod accepted;
 mod laws;
 mod net;
 mod pacing;
