@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Packets that arrive, and when their ACK does. The first is the handshake's.
     let mut arrivals: VecDeque<(Time, PacketSent, Time)> = VecDeque::new();
     let mut in_flight: VecDeque<(PacketSent, Time)> = VecDeque::new();
-    let (mut free_at, mut number, mut left, mut bytes, mut printed) = (now, 0, 3_000_u64, 0, None);
+    let (mut free_at, mut number, mut left, mut printed) = (now, 0, 3_000_u64, None);
     while left > 0 || !arrivals.is_empty() {
         let mut next_send = None;
         while left > 0 && (host.is_established() || number == 0) {
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let packet = PacketSent { number: Some(number), bytes: SIZE };
             host.on_packet_sent(now, packet); // Here your stack sends the packet.
             in_flight.push_back((packet, now));
-            (number, left, bytes) = (number + 1, left - 1, bytes + SIZE);
+            (number, left) = (number + 1, left - 1);
             let waits = free_at.since(now).nanos() / 1_000_000;
             if waits < QUEUE {
                 free_at = free_at.max(now) + Span::from_millis(1);
@@ -58,8 +58,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let lost: Vec<_> =
             in_flight.iter().filter(|(p, _)| p.number.map(|n| n + 3) <= acked.number).copied().collect();
         in_flight.retain(|(p, _)| *p != acked && p.number.map(|n| n + 3) > acked.number);
-        bytes = in_flight.len() as u64 * SIZE;
-        host.on_ack_end(now, AckEnd { in_flight: bytes, app_limited: left == 0 });
+        host.on_ack_end(now, AckEnd { in_flight: None, app_limited: left == 0 });
         for (packet, sent_at) in &lost {
             host.on_packet_lost(number_of(packet), packet.bytes, Some(*sent_at));
         }

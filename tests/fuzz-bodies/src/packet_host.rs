@@ -141,7 +141,7 @@ impl PacketHost {
         host.on_packet_sent(now, hello);
         let established = now + link.rtt;
         host.on_packet_acked(established, hello, now);
-        host.on_ack_end(established, AckEnd { in_flight: 0, app_limited: false });
+        host.on_ack_end(established, AckEnd { in_flight: None, app_limited: false });
         Self {
             host,
             now: established,
@@ -305,7 +305,7 @@ impl PacketHost {
         self.largest_acked = self.largest_acked.max(newest);
         self.probes = 0;
         let in_flight = MSS.get() * self.in_flight.len() as u64;
-        self.host.on_ack_end(self.now, AckEnd { in_flight, app_limited: self.left == 0 });
+        self.host.on_ack_end(self.now, AckEnd { in_flight: Some(in_flight), app_limited: self.left == 0 });
         self.find_losses();
     }
 

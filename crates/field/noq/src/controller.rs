@@ -126,7 +126,7 @@ where
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _: Option<u64>) {
-        self.host.on_ack_end(self.time(now), AckEnd { in_flight, app_limited });
+        self.host.on_ack_end(self.time(now), AckEnd { in_flight: Some(in_flight), app_limited });
         self.paused |= app_limited || in_flight == 0;
         self.note_pacing();
     }

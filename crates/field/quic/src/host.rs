@@ -33,9 +33,9 @@ pub struct PacketSent {
 /// The end of an ACK frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckEnd {
-    /// The stack's `bytes_in_flight` after the ACK and before any loss that the ACK shows. The host drops packets that the stack discarded
-    /// without a report.
-    pub in_flight: u64,
+    /// The stack's `bytes_in_flight` after the ACK and before any loss that the ACK shows, from a stack that discards packets without a
+    /// report; the host then discards them too. `None` from a stack that reports each packet as acknowledged or lost.
+    pub in_flight: Option<u64>,
     /// Whether the application, and neither window nor pacer, limited sending before the ACK.
     pub app_limited: bool,
 }
@@ -312,7 +312,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
         let mut ack = Ack::of_packets(&packets);
         ack.rtt = rtt.map(|rtt| RttSample { rtt, handshake: false });
         let before = self.path.flight;
-        self.packets.reconcile(Bytes::new(end.in_flight), packet);
+        if let Some(in_flight) = end.in_flight {
+            self.packets.reconcile(Bytes::new(in_flight), packet);
+        }
         (self.path.flight, self.path.pipe) = (self.packets.bytes(), self.packets.bytes());
         self.path.delivered += ack.bytes;
         self.path.una = if self.packets.is_empty() { self.path.nxt } else { self.path.una.max(newest.end) };

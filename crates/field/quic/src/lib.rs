@@ -17,7 +17,7 @@
 //! assert_eq!(host.window(), Bytes::new(12_000));
 //! host.on_packet_sent(at(0), PacketSent { number: Some(0), bytes: 1_200 });
 //! host.on_packet_acked(at(40), PacketSent { number: Some(0), bytes: 1_200 }, at(0));
-//! host.on_ack_end(at(40), AckEnd { in_flight: 0, app_limited: false });
+//! host.on_ack_end(at(40), AckEnd { in_flight: None, app_limited: false });
 //!
 //! // A stack with a clock requests each transmission.
 //! assert_eq!(host.before_send(at(41), 1_200), Permit::Now);

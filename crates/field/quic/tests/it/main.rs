@@ -67,7 +67,7 @@ impl Stack {
 
     fn end(&mut self, millis: u64) {
         let in_flight = self.in_flight;
-        self.host.on_ack_end(at(millis), AckEnd { in_flight, app_limited: false });
+        self.host.on_ack_end(at(millis), AckEnd { in_flight: Some(in_flight), app_limited: false });
     }
 
     fn lost(&mut self, number: u64) {
