@@ -6,6 +6,7 @@ use firstflight::registry::Registry;
 use firstflight::{Rate, Span};
 use firstflight_tcp::{AckPolicy, Recovery, Stack};
 
+use crate::quic::QuicStack;
 use crate::cross::SizeLaw;
 use crate::keywords::{App, Cross, Packet};
 use crate::population::ArrivalProcess;
@@ -71,6 +72,8 @@ pub struct Options {
     pub recovery: Option<Recovery>,
     /// The stack whose behaviour applies where the RFCs and Linux differ.
     pub stack: Option<Stack>,
+    /// The QUIC stack in which the flow runs; `None` for the simulator's TCP. It counts only if `stack` is given.
+    pub quic: Option<QuicStack>,
     /// The restart policies. If there are several, each scheme has one row for each policy ([`crate::over_restarts`]).
     pub restart: Option<Vec<RestartChoice>>,
     /// The initial slow-start threshold; `Some(None)` is infinite.

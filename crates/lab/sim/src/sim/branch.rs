@@ -9,6 +9,8 @@ use firstflight_tcp::Role;
 
 use super::{Hosts, Sim};
 use crate::fault::FlowFault;
+use crate::foreign::ForeignSpec;
+use crate::foreign_hosts::ForeignFlow;
 use crate::host::TcpFlow;
 use crate::network::{NetworkError, TcpSpec};
 use crate::packet::FlowId;
@@ -63,6 +65,17 @@ impl<S: Startup, R: Startup, A: Avoidance, W> Sim<S, R, A, W> {
         spec.check().map_err(|fault| NetworkError::Flow { flow: flow.index(), fault })?;
         let hosts = TcpFlow::new(flow, spec, self.seed, self.machines);
         *self.pending(flow)? = Hosts::Tcp(Box::new(hosts));
+        Ok(())
+    }
+
+    /// Gives a TCP flow that has yet to start the hosts of a foreign transport instead. Its routes and its start are kept.
+    ///
+    /// # Errors
+    /// See [`Sim::set_ends`].
+    pub fn set_foreign(&mut self, flow: FlowId, spec: &ForeignSpec) -> Result<(), NetworkError> {
+        spec.check().map_err(|fault| NetworkError::Flow { flow: flow.index(), fault })?;
+        let hosts = ForeignFlow::new(flow, spec.clone(), self.seed);
+        *self.pending(flow)? = Hosts::Foreign(Box::new(hosts));
         Ok(())
     }
 

@@ -1,0 +1,185 @@
+//! The two hosts of a foreign flow, between their transports and the network.
+
+use firstflight::{Bytes, Sent, Tag, Time};
+use firstflight_tcp::Role;
+
+use crate::fabric::Fabric;
+use crate::foreign::{DatagramHost, ForeignSpec};
+use crate::packet::{FlowId, Label, PacketId, Payload};
+use crate::recorder::Recorder;
+use crate::stats::End;
+
+/// The hosts of a foreign flow.
+///
+/// To recorders a datagram is a segment without flags: the stream position modulo 2^32 is its sequence number, and the stream bytes are its
+/// payload.
+#[derive(Debug)]
+pub(crate) struct ForeignFlow {
+    id: FlowId,
+    spec: ForeignSpec,
+    seed: u64,
+    /// The hosts, the client first; `None` until the flow starts.
+    hosts: Option<Box<[Side; 2]>>,
+    delivered: u64,
+    /// Whether the flow is silent because it is a copy of one that had started.
+    is_silent: bool,
+}
+
+/// A host and its counters.
+#[derive(Debug)]
+struct Side {
+    host: Box<dyn DatagramHost>,
+    /// Packets sent.
+    packets: u64,
+    /// The stream position after the last byte sent.
+    sent: u64,
+    /// The time of the host's event on the agenda.
+    armed: Option<Time>,
+}
+
+/// Copies the flow. A transport that runs cannot be copied: the copy of a flow that has started sends nothing. Runs are copied only before
+/// their measured flows start.
+impl Clone for ForeignFlow {
+    fn clone(&self) -> Self {
+        Self {
+            id: self.id,
+            spec: self.spec.clone(),
+            seed: self.seed,
+            hosts: None,
+            delivered: self.delivered,
+            is_silent: self.is_silent || self.hosts.is_some(),
+        }
+    }
+}
+
+impl ForeignFlow {
+    pub(crate) fn new(id: FlowId, spec: ForeignSpec, seed: u64) -> Self {
+        Self { id, spec, seed, hosts: None, delivered: 0, is_silent: false }
+    }
+
+    /// Handles the timer of a host. The client's first timer starts the flow.
+    pub(crate) fn on_timer<W: Recorder>(
+        &mut self,
+        now: Time,
+        side: Role,
+        fabric: &mut Fabric,
+        recorder: &mut W,
+    ) {
+        if self.is_silent {
+            return;
+        }
+        if let Some(hosts) = &mut self.hosts {
+            hosts[place(side)].host.on_timer(now);
+        } else {
+            fabric.flows[self.id.index()].started = Some(now);
+            let hosts = self.spec.hosts.make(self.seed, self.id, self.spec.total);
+            self.hosts =
+                Some(Box::new(hosts.map(|host| Side { host, packets: 0, sent: 0, armed: None })));
+        }
+        // A timer in the past, requested by a host that was just woken, would stop the clock for ever.
+        self.serve((now, now.after_nanos(1)), side, fabric, recorder);
+    }
+
+    /// Handles a packet that arrived at `side`.
+    pub(crate) fn receive<W: Recorder>(
+        &mut self,
+        now: Time,
+        side: Role,
+        name: PacketId,
+        fabric: &mut Fabric,
+        recorder: &mut W,
+    ) {
+        let (Some(hosts), Payload::Segment(segment)) = (&mut self.hosts, &fabric.packet(name).payload) else {
+            return fabric.forget(name);
+        };
+        recorder.arrived(now, self.id, side, segment);
+        hosts[place(side)].host.receive(now, fabric.body(name), segment.ecn);
+        fabric.forget(name);
+        if side == Role::Server {
+            self.note_delivery(now, fabric, recorder);
+        }
+        self.serve((now, now), side, fabric, recorder);
+    }
+
+    /// Records the stream bytes that the server has in order.
+    fn note_delivery<W: Recorder>(&mut self, now: Time, fabric: &mut Fabric, recorder: &mut W) {
+        let Some([_, server]) = self.hosts.as_deref() else { return };
+        let received = server.host.delivered();
+        if received == self.delivered {
+            return;
+        }
+        self.delivered = received;
+        let stats = &mut fabric.flows[self.id.index()];
+        stats.delivered_bytes = received;
+        if self.spec.total == Some(received) {
+            stats.end.get_or_insert(End::Delivered(now));
+        }
+        recorder.delivered(now, self.id, received);
+    }
+
+    /// Sends what a host may send, and sets its timer, to `earliest` at the earliest.
+    fn serve<W: Recorder>(
+        &mut self,
+        (now, earliest): (Time, Time),
+        side: Role,
+        fabric: &mut Fabric,
+        recorder: &mut W,
+    ) {
+        let Some(hosts) = self.hosts.as_deref_mut() else { return };
+        let Side { host, packets, sent, armed } = &mut hosts[place(side)];
+        while let Some(carried) = host.poll_transmit(now, fabric.next_body()) {
+            let wire = fabric.next_body_length() + self.spec.headers;
+            let is_data = carried.len > 0;
+            // Control information has the position of the next new byte, as a pure ACK of TCP has.
+            let offset = if is_data { carried.offset } else { *sent };
+            *sent = (*sent).max(offset + u64::from(carried.len));
+            let segment = fabric.next_segment();
+            *segment = firstflight_tcp::Segment {
+                #[expect(clippy::cast_possible_truncation, reason = "sequence numbers are positions modulo 2^32")]
+                seq: offset as u32,
+                len: carried.len,
+                ecn: carried.ecn,
+                ..Default::default()
+            };
+            let record = Sent {
+                packet: *packets,
+                bytes: Bytes::new(carried.len.into()),
+                tag: Tag::default(),
+                retransmission: carried.retransmission,
+            };
+            recorder.sent(now, self.id, side, *packets, segment, is_data.then_some(&record));
+            let label = Label {
+                flow: self.id,
+                from: side,
+                retransmission: carried.retransmission,
+                number: *packets,
+                wire,
+                is_data,
+                asks: false,
+            };
+            fabric.send_segment(now, label, recorder);
+            *packets += 1;
+        }
+        if host.has_failed() {
+            fabric.flows[self.id.index()].end.get_or_insert(End::Aborted(now));
+        }
+        let timer = host.next_timer().map(|at| at.max(earliest));
+        if *armed != timer || earliest > now {
+            *armed = timer;
+            fabric.wake(self.id, side, timer);
+        }
+        if side == Role::Client && W::NEEDS_CONGESTION
+            && let Some(congestion) = host.congestion()
+        {
+            recorder.congestion(now, self.id, &congestion);
+        }
+    }
+}
+
+/// Returns the place of a host among the two.
+const fn place(side: Role) -> usize {
+    match side {
+        Role::Client => 0,
+        Role::Server => 1,
+    }
+}
