@@ -107,8 +107,12 @@ pub(crate) fn over(of_file: Option<&str>, list: &str) -> String {
 
 /// Reads a list of schemes. Without a list, returns all schemes.
 pub(crate) fn schemes(registry: Registry, list: Option<&str>) -> Result<Vec<SchemeChoice>, ChoiceError> {
-    let choices = registry.parse_choices(list.unwrap_or("all"))?;
-    Ok(choices.into_iter().map(|choice| choice.with_stacks(Arc::new(QuicStacks))).collect())
+    Ok(with_stacks(registry.parse_choices(list.unwrap_or("all"))?))
+}
+
+/// Returns the choices with the QUIC stacks in which their flows may run.
+pub(crate) fn with_stacks(choices: Vec<SchemeChoice>) -> Vec<SchemeChoice> {
+    choices.into_iter().map(|choice| choice.with_stacks(Arc::new(QuicStacks))).collect()
 }
 
 /// Returns the part of a list of schemes in which the error is.

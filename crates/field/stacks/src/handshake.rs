@@ -60,7 +60,8 @@ impl Handshake {
     pub(crate) fn read(&mut self, bytes: &[u8]) {
         self.pending.extend_from_slice(bytes);
         while let [a, b, c, d, rest @ ..] = &*self.pending {
-            let (length, own) = (usize::from(u16::from_be_bytes([*a, *b])), usize::from(u16::from_be_bytes([*c, *d])));
+            let (length, own) =
+                (usize::from(u16::from_be_bytes([*a, *b])), usize::from(u16::from_be_bytes([*c, *d])));
             let Some(body) = rest.get(..length) else { return };
             if let Some(parameters) = body.get(..own).filter(|_| own > 0) {
                 self.peer = Some(parameters.to_vec());
@@ -109,9 +110,9 @@ fn message(out: &mut Vec<u8>, parameters: &[u8], size: usize) {
 
 /// Hashes `data` into every byte of `out` (FNV-1a). It serves where a stack wants a keyed hash and nobody attacks.
 pub(crate) fn hash_into(data: &[u8], out: &mut [u8]) {
-    let hash = data
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    let hash = data.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
     for (place, byte) in out.iter_mut().enumerate() {
         *byte = hash.to_be_bytes()[place % 8].wrapping_add(u8::try_from(place / 8).unwrap_or(0));
     }
@@ -138,7 +139,8 @@ mod tests {
 
     #[test]
     fn both_sides_learn_the_others_parameters_in_one_round_trip() {
-        let (mut client, mut server) = (Handshake::new(true, vec![1; 60]), Handshake::new(false, vec![2; 70]));
+        let (mut client, mut server) =
+            (Handshake::new(true, vec![1; 60]), Handshake::new(false, vec![2; 70]));
         assert_eq!(hand_over(&mut client, &mut server), (CLIENT_HELLO + 60, 0));
         assert_eq!(hand_over(&mut server, &mut client), (SERVER_HELLO + SERVER_FLIGHT + 70, 2));
         assert_eq!(hand_over(&mut client, &mut server), (FINISHED, 2));

@@ -39,7 +39,9 @@ mod tests {
     #[test]
     fn parts_behind_a_gap_count_once_the_gap_is_filled() {
         let mut seen = InOrder::default();
-        for (offset, len, reached) in [(0, 10, 10), (20, 5, 10), (25, 5, 10), (15, 2, 10), (10, 10, 30), (5, 5, 30)] {
+        for (offset, len, reached) in
+            [(0, 10, 10), (20, 5, 10), (25, 5, 10), (15, 2, 10), (10, 10, 30), (5, 5, 30)]
+        {
             seen.add(offset, len);
             assert_eq!(seen.reached(), reached, "after {offset}");
         }

@@ -7,7 +7,8 @@ use firstflight_scenario::cross_entries::Beside;
 use firstflight_scenario::keywords::Cross;
 use firstflight_scenario::script::ScriptedFlow;
 use firstflight_scenario::{
-    CastError, CastFlow, Goal, Rounds, Scenario, SchemeChoice, asks_routers, controller, quic_flow, sender_config,
+    CastError, CastFlow, Goal, Rounds, Scenario, SchemeChoice, asks_routers, controller, quic_flow,
+    sender_config,
 };
 use firstflight_sim::{
     Application, Flow, FlowId, LinkId, Network, Pause, Sim, TcpSpec, Topology, Traffic, Writes, in_a_row,
@@ -135,7 +136,8 @@ fn network(
         let measured = index < clients;
         let (choice, ack) = own.get(index).map_or((&others, None), |(choice, ack)| (choice, *ack));
         let (ack, ack_delay) = ack.map_or((scenario.ack, scenario.ack_delay), |ack| (ack, None));
-        if measured && index < own.len()
+        if measured
+            && index < own.len()
             && let Some(foreign) = quic_flow(&asked.for_scheme(choice), choice)?
         {
             network.add(Flow {

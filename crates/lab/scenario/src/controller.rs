@@ -42,7 +42,8 @@ pub(crate) type Parts = (AnyScheme, AnyRestart, AnyLaw);
 pub fn controller(scenario: &Scenario, choice: &SchemeChoice) -> Result<AnyController, ControllerError> {
     scenario.check_stack()?;
     if let Some(stack) = scenario.quic {
-        let why = "only the measured flow of a race runs there, and its size is one transfer or none".to_owned();
+        let why =
+            "only the measured flow of a race runs there, and its size is one transfer or none".to_owned();
         return Err(ControllerError::Quic { scheme: choice.name().to_owned(), stack: stack.name(), why });
     }
     let initial = Initial { segments: scenario.iw, ssthresh: scenario.ssthresh };

@@ -8,9 +8,9 @@ use firstflight_tcp::{
     AckPolicy, Growth, InflightLimit, LimitedTransmit, Recovery, RtoFloor, SlowStartCounts, Stack,
 };
 
-use crate::quic::QuicStack;
 use crate::host_cpu::HostCpu;
 use crate::quantity::{self, Amount, QuantityError, Why, refuse};
+use crate::quic::QuicStack;
 use crate::suggest::{Elsewhere, LAWS, RECEIVERS, RECOVERIES as OTHER_RECOVERIES, folded, meant};
 
 pub use crate::cross::{Cross, Often, SizeLaw, cross};

@@ -6,12 +6,12 @@ use firstflight::registry::Registry;
 use firstflight::{Rate, Span};
 use firstflight_tcp::{AckPolicy, Recovery, Stack};
 
-use crate::quic::QuicStack;
 use crate::cross::SizeLaw;
 use crate::keywords::{App, Cross, Packet};
 use crate::population::ArrivalProcess;
 use crate::presets::Preset;
 use crate::quantity::{Amount, QueueSize};
+use crate::quic::QuicStack;
 use crate::restart::RestartChoice;
 use crate::scenario::Scenario;
 

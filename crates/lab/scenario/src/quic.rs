@@ -39,7 +39,12 @@ pub(crate) struct OwnController {
 /// The word in rows for what a stack's own controller has instead of a law.
 pub(crate) const OWN: &str = "own";
 
-const fn own(stack: QuicStack, name: &'static str, full: &'static str, source: &'static str) -> OwnController {
+const fn own(
+    stack: QuicStack,
+    name: &'static str,
+    full: &'static str,
+    source: &'static str,
+) -> OwnController {
     let entry = SchemeEntry {
         name: full,
         summary: "The controller of a QUIC stack, as its users have it.",

@@ -23,7 +23,8 @@ const OF_SCHEMES: [&str; 3] = ["stack", "avoidance", "iw"];
 /// ([`SchemeChoice::with_stacks`]).
 pub fn quic_flow(scenario: &Scenario, choice: &SchemeChoice) -> Result<Option<ForeignSpec>, ControllerError> {
     let Some(stack) = scenario.quic else { return Ok(None) };
-    let refuse = |why: String| ControllerError::Quic { scheme: choice.name().to_owned(), stack: stack.name(), why };
+    let refuse =
+        |why: String| ControllerError::Quic { scheme: choice.name().to_owned(), stack: stack.name(), why };
     if let Some(why) = lacks(scenario, choice, stack) {
         return Err(refuse(why));
     }
@@ -57,7 +58,8 @@ fn lacks(scenario: &Scenario, choice: &SchemeChoice, stack: QuicStack) -> Option
     if let Some(key) = choice.own_keys().find(|key| !allowed(key)) {
         return Some(format!("`{key}` is a key of TCP senders, and this flow is QUIC"));
     }
-    let without = |key: &str| Some(format!("`{key}` is only for the simulator's TCP; a QUIC flow is one transfer"));
+    let without =
+        |key: &str| Some(format!("`{key}` is only for the simulator's TCP; a QUIC flow is one transfer"));
     if scenario.population.is_some() {
         return without("flows");
     }
@@ -71,7 +73,9 @@ fn lacks(scenario: &Scenario, choice: &SchemeChoice, stack: QuicStack) -> Option
         return Some("restart policies are only for the simulator's TCP".to_owned());
     }
     if is_quick_start(scenario, choice) {
-        return Some("Quick-Start asks routers by options of TCP and IP, which QUIC does not have".to_owned());
+        return Some(
+            "Quick-Start asks routers by options of TCP and IP, which QUIC does not have".to_owned(),
+        );
     }
     None
 }

@@ -24,7 +24,6 @@ use firstflight_tcp::{
     AckPolicy, Growth, InflightLimit, LimitedTransmit, Recovery, RtoFloor, SlowStartCounts, Stack,
 };
 
-use crate::quic::QuicStack;
 use crate::bottleneck::Aqm;
 use crate::cross_entries::Beside;
 use crate::gemodel::Gemodel;
@@ -36,6 +35,7 @@ use crate::population::Population;
 use crate::presets::Origin;
 use crate::probing::ProbeChoice;
 use crate::quantity::{Decimal, QueueSize};
+use crate::quic::QuicStack;
 use crate::reorder::Reordering;
 use crate::restart::RestartChoice;
 use crate::routers::{AccessRouters, QuickStartRouter};

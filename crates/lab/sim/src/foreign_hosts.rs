@@ -73,8 +73,7 @@ impl ForeignFlow {
         } else {
             fabric.flows[self.id.index()].started = Some(now);
             let hosts = self.spec.hosts.make(self.seed, self.id, self.spec.total);
-            self.hosts =
-                Some(Box::new(hosts.map(|host| Side { host, packets: 0, sent: 0, armed: None })));
+            self.hosts = Some(Box::new(hosts.map(|host| Side { host, packets: 0, sent: 0, armed: None })));
         }
         // A timer in the past, requested by a host that was just woken, would stop the clock for ever.
         self.serve((now, now.after_nanos(1)), side, fabric, recorder);
@@ -135,7 +134,10 @@ impl ForeignFlow {
             *sent = (*sent).max(offset + u64::from(carried.len));
             let segment = fabric.next_segment();
             *segment = firstflight_tcp::Segment {
-                #[expect(clippy::cast_possible_truncation, reason = "sequence numbers are positions modulo 2^32")]
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "sequence numbers are positions modulo 2^32"
+                )]
                 seq: offset as u32,
                 len: carried.len,
                 ecn: carried.ecn,
@@ -168,7 +170,8 @@ impl ForeignFlow {
             *armed = timer;
             fabric.wake(self.id, side, timer);
         }
-        if side == Role::Client && W::NEEDS_CONGESTION
+        if side == Role::Client
+            && W::NEEDS_CONGESTION
             && let Some(congestion) = host.congestion()
         {
             recorder.congestion(now, self.id, &congestion);

@@ -10,9 +10,9 @@ use firstflight::Time;
 use firstflight_sim::{Carried, Congestion, DatagramHost};
 use firstflight_tcp::{Ecn, Role};
 use noq_proto::{
-    ClientConfig, Connection, ConnectionError, ConnectionHandle, ConnectionId, ConnectionIdGenerator, DatagramEvent,
-    Dir, EcnCodepoint, Endpoint, EndpointConfig, Event, FourTuple, PathId, ServerConfig, StreamEvent, StreamId, TransportConfig,
-    ValidationTokenConfig, VarInt,
+    ClientConfig, Connection, ConnectionError, ConnectionHandle, ConnectionId, ConnectionIdGenerator,
+    DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig, Event, FourTuple, PathId, ServerConfig,
+    StreamEvent, StreamId, TransportConfig, ValidationTokenConfig, VarInt,
 };
 
 use super::session::{NullConfig, NullKey};
@@ -68,7 +68,10 @@ pub(super) struct Host {
 
 impl std::fmt::Debug for Host {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Host").field("side", &self.side).field("received", &self.received).finish_non_exhaustive()
+        f.debug_struct("Host")
+            .field("side", &self.side)
+            .field("received", &self.received)
+            .finish_non_exhaustive()
     }
 }
 
@@ -78,7 +81,10 @@ impl Host {
         let seen = Arc::new(Seen::default());
         let mut transport = TransportConfig::default();
         transport
-            .congestion_controller_factory(Arc::new(WatchedFactory { inner: factory, seen: Arc::clone(&seen) }))
+            .congestion_controller_factory(Arc::new(WatchedFactory {
+                inner: factory,
+                seen: Arc::clone(&seen),
+            }))
             .initial_mtu(payload)
             .min_mtu(payload)
             .mtu_discovery_config(None)
@@ -171,7 +177,9 @@ impl Host {
 fn write(connection: &mut Connection, stream: StreamId, left: &mut Option<u64>) {
     let mut sending = connection.send_stream(stream);
     while *left != Some(0) {
-        let size = left.and_then(|left| usize::try_from(left).ok()).map_or(ZEROS.len(), |left| left.min(ZEROS.len()));
+        let size = left
+            .and_then(|left| usize::try_from(left).ok())
+            .map_or(ZEROS.len(), |left| left.min(ZEROS.len()));
         let mut chunks = [Bytes::from_static(&ZEROS[..size])];
         let Ok(written) = sending.write_chunks(&mut &mut chunks[..]) else { return };
         if let Some(left) = left {
@@ -200,7 +208,13 @@ impl DatagramHost for Host {
         let at = self.epoch.at(now);
         let mut answer = Vec::new();
         let codepoint = EcnCodepoint::from_bits(ecn as u8);
-        let event = self.endpoint.handle(at, FourTuple::new(self.peer, None), codepoint, BytesMut::from(datagram), &mut answer);
+        let event = self.endpoint.handle(
+            at,
+            FourTuple::new(self.peer, None),
+            codepoint,
+            BytesMut::from(datagram),
+            &mut answer,
+        );
         match event {
             Some(DatagramEvent::ConnectionEvent(_, event)) => {
                 if let Some((_, connection)) = &mut self.connection {

@@ -4,8 +4,8 @@ use std::any::Any;
 
 use bytes::BytesMut;
 use noq_proto::crypto::{
-    ClientConfig, CryptoError, ExportKeyingMaterialError, HandshakeTokenKey, HeaderKey, HmacKey, KeyPair, Keys,
-    PacketKey, ServerConfig, Session, UnsupportedVersion,
+    ClientConfig, CryptoError, ExportKeyingMaterialError, HandshakeTokenKey, HeaderKey, HmacKey, KeyPair,
+    Keys, PacketKey, ServerConfig, Session, UnsupportedVersion,
 };
 use noq_proto::transport_parameters::TransportParameters;
 use noq_proto::{ConnectError, ConnectionId, PathId, Side, TransportError, TransportErrorCode};
@@ -155,7 +155,9 @@ impl Session for NullSession {
     fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
         let Some(mut peer) = self.handshake.peer() else { return Ok(None) };
         let parameters = TransportParameters::read(self.side, &mut peer);
-        parameters.map(Some).map_err(|error| TransportError::new(TransportErrorCode::TRANSPORT_PARAMETER_ERROR, error.to_string()))
+        parameters.map(Some).map_err(|error| {
+            TransportError::new(TransportErrorCode::TRANSPORT_PARAMETER_ERROR, error.to_string())
+        })
     }
 
     fn write_handshake(&mut self, buf: &mut Vec<u8>) -> Option<Keys> {

@@ -9,9 +9,9 @@ use firstflight::Time;
 use firstflight_sim::{Carried, Congestion, DatagramHost};
 use firstflight_tcp::{Ecn, Role};
 use quinn_proto::{
-    ClientConfig, Connection, ConnectionError, ConnectionHandle, ConnectionId, ConnectionIdGenerator, DatagramEvent,
-    Dir, EcnCodepoint, Endpoint, EndpointConfig, Event, ServerConfig, StreamEvent, StreamId, TransportConfig,
-    ValidationTokenConfig, VarInt,
+    ClientConfig, Connection, ConnectionError, ConnectionHandle, ConnectionId, ConnectionIdGenerator,
+    DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig, Event, ServerConfig, StreamEvent, StreamId,
+    TransportConfig, ValidationTokenConfig, VarInt,
 };
 
 use super::session::{NullConfig, NullKey};
@@ -67,7 +67,10 @@ pub(super) struct Host {
 
 impl std::fmt::Debug for Host {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Host").field("side", &self.side).field("received", &self.received).finish_non_exhaustive()
+        f.debug_struct("Host")
+            .field("side", &self.side)
+            .field("received", &self.received)
+            .finish_non_exhaustive()
     }
 }
 
@@ -77,7 +80,10 @@ impl Host {
         let seen = Arc::new(Seen::default());
         let mut transport = TransportConfig::default();
         transport
-            .congestion_controller_factory(Arc::new(WatchedFactory { inner: factory, seen: Arc::clone(&seen) }))
+            .congestion_controller_factory(Arc::new(WatchedFactory {
+                inner: factory,
+                seen: Arc::clone(&seen),
+            }))
             .initial_mtu(payload)
             .min_mtu(payload)
             .mtu_discovery_config(None)
@@ -170,7 +176,9 @@ impl Host {
 fn write(connection: &mut Connection, stream: StreamId, left: &mut Option<u64>) {
     let mut sending = connection.send_stream(stream);
     while *left != Some(0) {
-        let size = left.and_then(|left| usize::try_from(left).ok()).map_or(ZEROS.len(), |left| left.min(ZEROS.len()));
+        let size = left
+            .and_then(|left| usize::try_from(left).ok())
+            .map_or(ZEROS.len(), |left| left.min(ZEROS.len()));
         let mut chunks = [Bytes::from_static(&ZEROS[..size])];
         let Ok(written) = sending.write_chunks(&mut chunks) else { return };
         if let Some(left) = left {
@@ -199,7 +207,8 @@ impl DatagramHost for Host {
         let at = self.epoch.at(now);
         let mut answer = Vec::new();
         let codepoint = EcnCodepoint::from_bits(ecn as u8);
-        let event = self.endpoint.handle(at, self.peer, None, codepoint, BytesMut::from(datagram), &mut answer);
+        let event =
+            self.endpoint.handle(at, self.peer, None, codepoint, BytesMut::from(datagram), &mut answer);
         match event {
             Some(DatagramEvent::ConnectionEvent(_, event)) => {
                 if let Some((_, connection)) = &mut self.connection {

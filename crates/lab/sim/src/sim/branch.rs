@@ -99,7 +99,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W> Sim<S, R, A, W> {
     fn pending(&mut self, flow: FlowId) -> Result<&mut Hosts<S, R, A>, NetworkError> {
         let started = self.fabric.flows.get(flow.index()).is_some_and(|stats| stats.started.is_some());
         let own = self.flows.get_mut(..self.own).and_then(|own| own.get_mut(flow.index()));
-        own.filter(|hosts| !started && matches!(hosts, Hosts::Tcp(_)))
+        own.filter(|hosts| !started && matches!(hosts, Hosts::Tcp(_) | Hosts::Foreign(_)))
             .ok_or(NetworkError::Flow { flow: flow.index(), fault: FlowFault::UnderWay })
     }
 }
