@@ -108,7 +108,7 @@ fn message(out: &mut Vec<u8>, parameters: &[u8], size: usize) {
     out.resize(out.len() + rest, 0);
 }
 
-/// Hashes `data` into every byte of `out` (FNV-1a). It serves where a stack wants a keyed hash and nobody attacks.
+/// Hashes `data` into every byte of `out` (FNV-1a). It replaces a stack's keyed hash, because a simulation has no attacker.
 pub(crate) fn hash_into(data: &[u8], out: &mut [u8]) {
     let hash = data.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)

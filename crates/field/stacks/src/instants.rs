@@ -10,6 +10,10 @@ pub(crate) struct Epoch(Instant);
 
 impl Epoch {
     /// Returns an epoch: the present.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "an `Instant` has no other beginning, and only differences from it are used"
+    )]
     pub(crate) fn new() -> Self {
         Self(Instant::now())
     }

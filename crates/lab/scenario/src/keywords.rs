@@ -456,7 +456,7 @@ mod tests {
             assert_eq!((recovery(name), recovery_name(value)), (Ok(value), name));
         }
         for (name, value) in STACKS {
-            assert_eq!((stack(name), stack_name(value)), (Ok(value), name));
+            assert_eq!((stack(name), stack_of_row(value.0, value.1).unwrap_or("rfc")), (Ok(value), name));
         }
         for (name, value) in RTO_FLOORS {
             assert_eq!((rto_floor(name), rto_floor_name(value)), (Ok(value), name));

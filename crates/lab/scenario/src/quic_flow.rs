@@ -1,4 +1,4 @@
-//! The hosts of a flow that runs in a QUIC stack, and what such a flow cannot have.
+//! The hosts of a flow that runs in a QUIC stack, and what is refused for it.
 
 use std::sync::Arc;
 
