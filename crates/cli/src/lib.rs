@@ -34,6 +34,7 @@ mod paths;
 mod population;
 mod probe;
 mod progress;
+mod quic;
 mod race;
 mod reading;
 mod reflect;

@@ -23,6 +23,7 @@ use crate::output;
 use crate::partial::{Partial, WITHOUT_REFERENCES};
 use crate::population;
 use crate::probe;
+use crate::quic;
 use crate::reading;
 use crate::results::Results;
 use crate::taps::{Logs, flow_name};
@@ -160,6 +161,8 @@ fn run(
         let place = Place::value(arguments, "--each-flow", "--each-flow");
         return Err(Failure::usage(EACH_FLOW).at(place));
     }
+    quic::refuse_logs(scenario, choices, to, arguments)?;
+    notes.extend(quic::note(choices));
     let jobs = runs.jobs(arguments)?;
     let style = to.table.style(Rows::Race, &scenario.window_fields(), arguments)?;
     let until = figure_until(to, choices.len(), arguments)?;

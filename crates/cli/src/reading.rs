@@ -1,12 +1,15 @@
 //! Reads the race to run, from the command line or a scenario file. The result is a scenario and a list of schemes.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use firstflight::registry::Registry;
 use firstflight_scenario::{
     ByName, ChoiceError, OptionError, Options, Scenario, ScenarioError, ScenarioFault, ScenarioFile,
     SchemeChoice, quantity, read_text,
 };
+
+use firstflight_stacks::QuicStacks;
 
 use crate::failure::{Failure, Place};
 use crate::options::RunOptions;
@@ -104,7 +107,12 @@ pub(crate) fn over(of_file: Option<&str>, list: &str) -> String {
 
 /// Reads a list of schemes. Without a list, returns all schemes.
 pub(crate) fn schemes(registry: Registry, list: Option<&str>) -> Result<Vec<SchemeChoice>, ChoiceError> {
-    registry.parse_choices(list.unwrap_or("all"))
+    Ok(with_stacks(registry.parse_choices(list.unwrap_or("all"))?))
+}
+
+/// Returns the choices with the QUIC stacks in which their flows may run.
+pub(crate) fn with_stacks(choices: Vec<SchemeChoice>) -> Vec<SchemeChoice> {
+    choices.into_iter().map(|choice| choice.with_stacks(Arc::new(QuicStacks))).collect()
 }
 
 /// Returns the part of a list of schemes in which the error is.

@@ -57,7 +57,8 @@ pub(crate) struct Command {
 
 /// Carries out `firstflight sweep`.
 pub(crate) fn sweep(command: &Command, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
-    let (sweep, name) = read(registry, command, arguments)?;
+    let (mut sweep, name) = read(registry, command, arguments)?;
+    sweep.choices = reading::with_stacks(sweep.choices);
     if command.list {
         // The paths are resolved, so that no list has a path that cannot be raced.
         sweep.hash().map_err(|error| Failure::usage(format!("{name}: {error}")))?;

@@ -28,6 +28,7 @@ mod pieces;
 mod population;
 mod probe;
 mod qlog;
+mod quic;
 mod replay;
 mod replay_kernel;
 mod restart;

@@ -7,7 +7,8 @@ use firstflight_scenario::cross_entries::Beside;
 use firstflight_scenario::keywords::Cross;
 use firstflight_scenario::script::ScriptedFlow;
 use firstflight_scenario::{
-    CastError, CastFlow, Goal, Rounds, Scenario, SchemeChoice, asks_routers, controller, sender_config,
+    CastError, CastFlow, Goal, Rounds, Scenario, SchemeChoice, asks_routers, controller, quic_flow,
+    sender_config,
 };
 use firstflight_sim::{
     Application, Flow, FlowId, LinkId, Network, Pause, Sim, TcpSpec, Topology, Traffic, Writes, in_a_row,
@@ -109,6 +110,8 @@ fn network(
     if scenario.population.is_some() {
         return Err(RunError::IsPopulation);
     }
+    // Only measured flows run in a QUIC stack. The others, and the placeholder of a run without a choice, are TCP.
+    let (asked, scenario) = (scenario, &Scenario { quic: None, ..scenario.clone() });
     let clients = clients(scenario);
     let topology = links(scenario, clients);
     let mut links = topology.links;
@@ -133,6 +136,20 @@ fn network(
         let measured = index < clients;
         let (choice, ack) = own.get(index).map_or((&others, None), |(choice, ack)| (choice, *ack));
         let (ack, ack_delay) = ack.map_or((scenario.ack, scenario.ack_delay), |ack| (ack, None));
+        if measured
+            && index < own.len()
+            && let Some(foreign) = quic_flow(&asked.for_scheme(choice), choice)?
+        {
+            network.add(Flow {
+                forward: route.forward,
+                reverse: route.reverse,
+                start: flow_start(scenario),
+                start_spread: Span::ZERO,
+                traffic: Traffic::Foreign(Box::new(foreign)),
+                muted: false,
+            });
+            continue;
+        }
         let own = Scenario { ack, ack_delay, ..scenario.clone() }.for_scheme(choice);
         if !measured && !matches!(scenario.cross, Cross::Tcp(_)) {
             let (config, controller) = (sender_config(&own), controller(&own, choice)?);

@@ -6,10 +6,10 @@ mod surroundings;
 
 use firstflight::{Bytes, Note, Phase, Rate, Sent, Span, Tag, Time, TraceRecord};
 use firstflight_measure::{
-    Drop, Evidence, ExitSeen, Inside, Recording, Send, Tally, Tap, Waits, early_instants, mark,
+    Drop, Evidence, ExitSeen, Inside, Recording, Send, State, Tally, Tap, Waits, early_instants, mark,
 };
 use firstflight_scenario::quantity::humane_rate;
-use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder};
+use firstflight_sim::{Congestion, DropCause, FlowId, LinkId, Packet, Recorder};
 use firstflight_tcp::{EndpointEvent, Flags, Role, Segment, Snapshot, Transmit};
 
 pub(crate) use self::recent::{Last, Recent};
@@ -47,6 +47,8 @@ pub(crate) struct Observer {
     recent: Option<Recent>,
     /// Number of RTT samples that `recent` has received, modulo 2^32.
     rtt_samples: u32,
+    /// Number of RTT samples of a QUIC flow that the recording has considered.
+    quic_rtt_samples: u64,
     sequences: [Sequence; 2],
     /// Whether new data was sent during the current event.
     new_data: bool,
@@ -89,6 +91,7 @@ impl Observer {
             waits: Waits::default(),
             recent,
             rtt_samples: 0,
+            quic_rtt_samples: 0,
             sequences: [Sequence::default(); 2],
             new_data: false,
             growth: GrowthWatch::default(),
@@ -409,6 +412,22 @@ impl Recorder for Observer {
         if let Some(tap) = self.tap.as_mut().filter(|tap| tap.wants_state()) {
             tap.surroundings(delivered(&self.tally), self.surroundings.longest_queue());
             tap.state(at, &snapshot());
+        }
+    }
+
+    fn congestion(&mut self, at: Time, flow: FlowId, congestion: &Congestion) {
+        if flow != self.flow || !self.full {
+            return;
+        }
+        let recording = &mut self.evidence.recording;
+        let &Congestion { window, ssthresh, in_flight, rtt, rtt_samples } = congestion;
+        let state = State { at: at.nanos(), cwnd: window, ssthresh, in_flight };
+        if recording.states.last().is_none_or(|last| State { at: state.at, ..*last } != state) {
+            recording.states.push(state);
+        }
+        if let Some(rtt) = rtt.filter(|_| rtt_samples != self.quic_rtt_samples) {
+            self.quic_rtt_samples = rtt_samples;
+            recording.rtts.push((at.nanos(), rtt.nanos()));
         }
     }
 

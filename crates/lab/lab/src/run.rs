@@ -451,8 +451,8 @@ fn hop<W: Recorder>(
                 let begins = (start.nanos().saturating_add(before), cbr.rate.bps());
                 sources.push(std::iter::once(begins).chain(stop).collect());
             }
-            // A probing is the measured flow, never one of the others.
-            Some((Traffic::Probe(_), _)) => {}
+            // A probing or a QUIC flow is the measured flow, never one of the others.
+            Some((Traffic::Probe(_) | Traffic::Foreign(_), _)) => {}
             Some((Traffic::OnOff(_), _)) => {
                 let own = offers.iter().filter(|(_, flow, _)| *flow == id);
                 sources.push(own.map(|(at, _, bps)| (at.saturating_add(before), *bps)).collect());

@@ -1,6 +1,6 @@
 //! The runs of one seed: one for each scheme, and the run without the measured flow with which they are compared. They may share a warm-up.
 
-use firstflight_measure::{CrossTotals, Row, Tap, add_harm, row, set_ideal};
+use firstflight_measure::{CrossTotals, Row, Tap, add_harm, row, set_ideal, without_start_up};
 use firstflight_scenario::{Scenario, SchemeChoice};
 
 use crate::buffer_pool::BufferPool;
@@ -59,6 +59,9 @@ pub(crate) fn measure(
         None => run_watched(scenario, choice, seed, watching, &interrupted),
     }?;
     let mut row = row(&scenario.measured(choice, seed), &outcome.evidence);
+    if choice.own_controller().is_some() {
+        without_start_up(&mut row);
+    }
     row.windows = outcome.windows;
     if let Some(slots) = how.slots {
         slots.tell((Some(choice), 0, "", seed), &outcome.slots)?;

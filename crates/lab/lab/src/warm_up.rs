@@ -67,8 +67,10 @@ impl WarmUp {
             sim.remove_routers();
         }
         for (id, flow) in measured(scenario).zip(&built.network.flows) {
-            if let Traffic::Tcp(spec) = &flow.traffic {
-                sim.set_ends(id, spec)?;
+            match &flow.traffic {
+                Traffic::Tcp(spec) => sim.set_ends(id, spec)?,
+                Traffic::Foreign(spec) => sim.set_foreign(id, spec)?,
+                Traffic::Cbr(_) | Traffic::OnOff(_) | Traffic::Probe(_) => {}
             }
         }
         measure(sim, &built, (scenario, choice), watching, interrupted)

@@ -86,6 +86,15 @@ pub struct Measured {
     pub writes_in_pieces: bool,
 }
 
+/// Removes from a row what is known only inside a sender: start-up, its exit, and timeouts. A QUIC stack does not report them.
+pub fn without_start_up(row: &mut Row) {
+    row.su_time_s = None;
+    row.su_throughput_bps = None;
+    row.su_loss = None;
+    row.su_counts = String::new();
+    row.exit_cause = String::new();
+}
+
 /// Returns the row of one run. The flow's effect on others is not in it; [`add_harm`] adds that.
 pub fn row(measured: &Measured, evidence: &Evidence) -> Row {
     let recording = &evidence.recording;

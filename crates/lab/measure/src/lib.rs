@@ -49,7 +49,9 @@ pub use evidence::{Evidence, ExitSeen, RouterAnswers, SuCounts};
 pub use harm::HarmFields;
 pub use ideal::{IdealKind, IdealSender, Policer};
 pub use inside::{Inside, mark};
-pub use judge::{Contest, CrossTotals, Goal, Measured, Subject, VERSION, add_harm, row, set_ideal};
+pub use judge::{
+    Contest, CrossTotals, Goal, Measured, Subject, VERSION, add_harm, row, set_ideal, without_start_up,
+};
 pub use others::Hop;
 pub use pairing::Pairing;
 pub use population_row::{FlowRow, PopulationRow};

@@ -10,10 +10,11 @@ use crate::scenario::Scenario;
 const ASKING: &str = "quick-start";
 
 /// Checks whether the routers of the path matter to this scheme. They do if the scheme or its restart policy asks them for a rate, or if
-/// the scheme comes from outside the tree and may ask. Routers that no scheme asks have no effect.
+/// the scheme comes from outside the tree and may ask. Routers that no scheme asks have no effect. A QUIC flow asks none.
 pub fn asks_routers(scenario: &Scenario, choice: &SchemeChoice) -> bool {
     let may_ask = |name| name == ASKING || registry::scheme(name).is_none();
-    may_ask(choice.entry.name) || scenario.for_scheme(choice).restart.asks_routers()
+    let own = scenario.for_scheme(choice);
+    own.quic.is_none() && (may_ask(choice.entry.name) || own.restart.asks_routers())
 }
 
 /// Checks whether the scheme or its restart policy is the one that asks routers for a rate.

@@ -8,13 +8,17 @@ pub use error::ChoiceError;
 pub(crate) use list::parse;
 pub use list::{all_schemes, is_named, show_choices};
 
+use std::sync::Arc;
+
 use firstflight::registry::{self, AnyScheme, Needs, Offers, Registry, SchemeEntry, Value};
 use firstflight::schemes::Initial;
 use firstflight_tcp::{Growth, SlowStartCounts, Stack};
 
 use crate::keywords::{growth_name, slow_start_counts_name, stack_if_not_rfc};
 use crate::options::Options;
+use crate::quic::{OwnController, own_controller};
 use crate::restart::RestartChoice;
+use crate::stacks::Stacks;
 
 /// The parameter for the congestion window that an earlier connection saved. A scheme that resumes that connection takes it.
 pub const SAVED_WINDOW: &str = "saved";
@@ -34,6 +38,8 @@ pub struct SchemeChoice {
     /// name means the parameter.
     pub(crate) own: Options,
     own_text: Vec<(&'static str, String)>,
+    /// The provider of hosts for a QUIC stack.
+    stacks: Option<Arc<dyn Stacks>>,
 }
 
 /// The capabilities of the simulated host: it can run everything.
@@ -47,7 +53,36 @@ impl SchemeChoice {
 
     /// Creates a choice of a scheme with its defaults. Its path options take names from this registry.
     fn of(registry: Registry, entry: &'static SchemeEntry) -> Self {
-        Self { entry, label: None, settings: Vec::new(), own: Options::of(registry), own_text: Vec::new() }
+        Self {
+            entry,
+            label: None,
+            settings: Vec::new(),
+            own: Options::of(registry),
+            own_text: Vec::new(),
+            stacks: None,
+        }
+    }
+
+    /// Returns the choice of a controller of a QUIC stack.
+    fn of_controller(registry: Registry, own: &'static OwnController) -> Self {
+        let mut choice = Self::of(registry, &own.entry);
+        (choice.own.stack, choice.own.quic) = (Some(Stack::Rfc), Some(own.stack));
+        choice
+    }
+
+    /// Returns the name that the controller has in its QUIC stack, if this is the choice of one.
+    pub fn own_controller(&self) -> Option<&'static str> {
+        Some(own_controller(self.entry.name)?.name)
+    }
+
+    /// Returns the choice with this provider of hosts. A flow runs in a QUIC stack only if its choice has a provider.
+    pub fn with_stacks(self, stacks: Arc<dyn Stacks>) -> Self {
+        Self { stacks: Some(stacks), ..self }
+    }
+
+    /// Returns the provider of hosts for a QUIC stack.
+    pub fn stacks(&self) -> Option<&dyn Stacks> {
+        self.stacks.as_deref()
     }
 
     /// Returns slow start with its defaults.

@@ -17,6 +17,16 @@ pub enum ControllerError {
     /// Options that a scheme sets for its own flows and that exclude each other.
     #[error(transparent)]
     Own(#[from] ScenarioError),
+    /// A flow that cannot run in a QUIC stack.
+    #[error("{scheme}: in {stack}: {why}")]
+    Quic {
+        /// The name of the row.
+        scheme: String,
+        /// The name of the stack.
+        stack: &'static str,
+        /// The reason.
+        why: String,
+    },
     /// An avoidance law that the library does not know.
     #[error("`{0}` is no scheme, avoidance law or restart policy")]
     UnknownName(&'static str),
@@ -31,6 +41,11 @@ pub(crate) type Parts = (AnyScheme, AnyRestart, AnyLaw);
 /// A scheme, restart policy or law that cannot be built.
 pub fn controller(scenario: &Scenario, choice: &SchemeChoice) -> Result<AnyController, ControllerError> {
     scenario.check_stack()?;
+    if let Some(stack) = scenario.quic {
+        let why =
+            "only the measured flow of a race runs there, and its size is one transfer or none".to_owned();
+        return Err(ControllerError::Quic { scheme: choice.name().to_owned(), stack: stack.name(), why });
+    }
     let initial = Initial { segments: scenario.iw, ssthresh: scenario.ssthresh };
     let law = choice.law(scenario.avoidance);
     let (startup, restart, law) = compose(scenario.registry, initial, choice, &scenario.restart, law)?;

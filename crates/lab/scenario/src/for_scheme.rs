@@ -16,6 +16,7 @@ impl Scenario {
             avoidance: own.avoidance.unwrap_or(self.avoidance),
             recovery: own.recovery.unwrap_or(self.recovery),
             stack: own.stack.unwrap_or(self.stack),
+            quic: if own.stack.is_some() { own.quic } else { self.quic },
             // A scheme's stack has its own minimum RTO. It applies unless the path's minimum RTO differs from that of the path's stack. The
             // canonical text states the minimum RTO but not whether it was set, so a value equal to that of the path's stack counts as
             // unset. A scheme's `min-rto` overrules both.

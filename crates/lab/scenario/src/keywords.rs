@@ -10,6 +10,7 @@ use firstflight_tcp::{
 
 use crate::host_cpu::HostCpu;
 use crate::quantity::{self, Amount, QuantityError, Why, refuse};
+use crate::quic::QuicStack;
 use crate::suggest::{Elsewhere, LAWS, RECEIVERS, RECOVERIES as OTHER_RECOVERIES, folded, meant};
 
 pub use crate::cross::{Cross, Often, SizeLaw, cross};
@@ -142,27 +143,37 @@ pub fn recovery_name(recovery: Recovery) -> &'static str {
 /// The keywords of [`recovery`].
 pub(crate) const RECOVERY_NAMES: [&str; 7] = names(&RECOVERIES);
 
-const STACKS: [(&str, Stack); 2] = [("rfc", Stack::Rfc), ("linux", Stack::Linux)];
+const STACKS: [(&str, (Stack, Option<QuicStack>)); 4] = [
+    ("rfc", (Stack::Rfc, None)),
+    ("linux", (Stack::Linux, None)),
+    ("noq", (Stack::Rfc, Some(QuicStack::Noq))),
+    ("quinn", (Stack::Rfc, Some(QuicStack::Quinn))),
+];
 
 /// The keywords of [`stack`].
-pub(crate) const STACK_NAMES: [&str; 2] = names(&STACKS);
+pub(crate) const STACK_NAMES: [&str; 4] = names(&STACKS);
 
-/// Reads the stack whose sender behaviour applies where the RFCs and Linux differ.
+/// Reads the stack: whose sender behaviour applies where the RFCs and Linux differ, or the QUIC stack in which the flow runs.
 ///
 /// # Errors
-/// A word that is neither of the two.
-pub fn stack(text: &str) -> Result<Stack, QuantityError> {
-    word(text, &STACKS, &[], "stacks are `rfc` and `linux`")
+/// A word that is none of the four.
+pub fn stack(text: &str) -> Result<(Stack, Option<QuicStack>), QuantityError> {
+    word(text, &STACKS, &[], "stacks are `rfc`, `linux`, `noq` and `quinn`")
 }
 
 /// Returns the keyword for a stack.
 pub fn stack_name(stack: Stack) -> &'static str {
-    STACKS.iter().find(|(_, value)| *value == stack).map_or("", |(name, _)| name)
+    STACKS.iter().find(|(_, value)| *value == (stack, None)).map_or("", |(name, _)| name)
 }
 
 /// Returns the keyword for a stack if a result must name it. `None` for the stack that follows the RFCs, which is the default.
 pub fn stack_if_not_rfc(stack: Stack) -> Option<&'static str> {
     (stack != Stack::default()).then(|| stack_name(stack))
+}
+
+/// Returns the keyword for the stack of a flow if a result must name it: a QUIC stack, or one that does not follow the RFCs.
+pub fn stack_of_row(stack: Stack, quic: Option<QuicStack>) -> Option<&'static str> {
+    quic.map(QuicStack::name).or_else(|| stack_if_not_rfc(stack))
 }
 
 const BLOCKS: [(&str, bool); 2] = [("sent", true), ("withheld", false)];
@@ -445,7 +456,7 @@ mod tests {
             assert_eq!((recovery(name), recovery_name(value)), (Ok(value), name));
         }
         for (name, value) in STACKS {
-            assert_eq!((stack(name), stack_name(value)), (Ok(value), name));
+            assert_eq!((stack(name), stack_of_row(value.0, value.1).unwrap_or("rfc")), (Ok(value), name));
         }
         for (name, value) in RTO_FLOORS {
             assert_eq!((rto_floor(name), rto_floor_name(value)), (Ok(value), name));

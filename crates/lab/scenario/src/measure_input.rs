@@ -11,6 +11,7 @@ use crate::asking::is_quick_start;
 use crate::bottleneck::{Aqm, AqmKind};
 use crate::choice::SchemeChoice;
 use crate::keywords::{self, Cross};
+use crate::quic::OWN;
 use crate::scenario::{Goal, Scenario};
 use crate::traces::TraceOrigin;
 
@@ -43,15 +44,24 @@ impl Scenario {
     /// Returns the scheme with its settings, as the rows of a result identify it.
     pub fn subject(&self, choice: &SchemeChoice) -> Subject {
         let own = self.for_scheme(choice);
-        Subject {
+        let plain = Subject {
             scheme: choice.entry.name.to_owned(),
             label: choice.label.clone(),
             params: choice.params(),
             avoidance: choice.law(own.avoidance).to_owned(),
             recovery: keywords::recovery_name(own.recovery).to_owned(),
-            stack: keywords::stack_if_not_rfc(own.stack).map(str::to_owned),
+            stack: keywords::stack_of_row(own.stack, own.quic).map(str::to_owned),
             restart: own.restart.to_string(),
             deploy: self.deploy(choice),
+        };
+        if own.quic.is_none() {
+            return plain;
+        }
+        Subject {
+            avoidance: if choice.own_controller().is_some() { OWN.to_owned() } else { plain.avoidance },
+            recovery: "rfc9002".to_owned(),
+            restart: "none".to_owned(),
+            ..plain
         }
     }
 

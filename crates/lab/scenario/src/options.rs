@@ -11,6 +11,7 @@ use crate::keywords::{App, Cross, Packet};
 use crate::population::ArrivalProcess;
 use crate::presets::Preset;
 use crate::quantity::{Amount, QueueSize};
+use crate::quic::QuicStack;
 use crate::restart::RestartChoice;
 use crate::scenario::Scenario;
 
@@ -71,6 +72,8 @@ pub struct Options {
     pub recovery: Option<Recovery>,
     /// The stack whose behaviour applies where the RFCs and Linux differ.
     pub stack: Option<Stack>,
+    /// The QUIC stack in which the flow runs; `None` for the simulator's TCP. It counts only if `stack` is given.
+    pub quic: Option<QuicStack>,
     /// The restart policies. If there are several, each scheme has one row for each policy ([`crate::over_restarts`]).
     pub restart: Option<Vec<RestartChoice>>,
     /// The initial slow-start threshold; `Some(None)` is infinite.

@@ -35,6 +35,7 @@ use crate::population::Population;
 use crate::presets::Origin;
 use crate::probing::ProbeChoice;
 use crate::quantity::{Decimal, QueueSize};
+use crate::quic::QuicStack;
 use crate::reorder::Reordering;
 use crate::restart::RestartChoice;
 use crate::routers::{AccessRouters, QuickStartRouter};
@@ -136,6 +137,8 @@ pub struct Scenario {
     pub recovery: Recovery,
     /// The stack that all TCP senders imitate where the RFCs and Linux differ.
     pub stack: Stack,
+    /// The QUIC stack in which the measured flow runs; `None` for the simulator's TCP.
+    pub quic: Option<QuicStack>,
     /// The restart policy.
     pub restart: RestartChoice,
     /// The initial slow-start threshold in payload bytes; `None` is arbitrarily high.
@@ -265,6 +268,7 @@ impl Default for Scenario {
             avoidance: Some("reno"),
             recovery: Recovery::default(),
             stack: Stack::default(),
+            quic: None,
             restart: RestartChoice::default(),
             ssthresh: Some(Bytes::new(20_000 * 960)),
             iw: 2,

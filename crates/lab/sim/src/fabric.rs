@@ -42,6 +42,9 @@ pub(crate) struct Fabric {
     routes: RouteTable,
     /// The packets on links.
     packets: Pool,
+    /// The datagrams of foreign flows, each at the index of its packet. Other packets have none. A place keeps its buffer for the next
+    /// datagram.
+    bodies: Vec<Vec<u8>>,
     pub(crate) flows: Vec<FlowStats>,
     agenda: Agenda,
     sequence: u64,
@@ -74,6 +77,7 @@ impl Fabric {
             links: (0u32..).zip(&network.links).zip(sole_upstream).map(hop).collect(),
             routes: RouteTable::default(),
             packets: Pool::default(),
+            bodies: Vec::new(),
             flows: vec![FlowStats::default(); network.flows.len()],
             agenda: Agenda::new(
                 network.links.len() + network.arrivals.len() + 2 * network.flows.len(),
@@ -86,7 +90,7 @@ impl Fabric {
         };
         for flow in &network.flows {
             let reverse = match flow.traffic {
-                Traffic::Tcp(_) | Traffic::Probe(_) => &*flow.reverse,
+                Traffic::Tcp(_) | Traffic::Probe(_) | Traffic::Foreign(_) => &*flow.reverse,
                 Traffic::Cbr(_) | Traffic::OnOff(_) => &[],
             };
             fabric.routes.add(&flow.forward, reverse);
@@ -185,6 +189,41 @@ impl Fabric {
             Payload::Segment(segment) => segment,
             Payload::Datagram => unreachable!("it was made a segment"),
         }
+    }
+
+    /// Returns the empty buffer into which a foreign host writes the next datagram that it sends. The segment of
+    /// [`Fabric::next_segment`] describes it.
+    pub(crate) fn next_body(&mut self) -> &mut Vec<u8> {
+        let place = self.packets.spare_id().index();
+        if self.bodies.len() <= place {
+            self.bodies.resize_with(place + 1, Vec::new);
+        }
+        let body = &mut self.bodies[place];
+        body.clear();
+        body
+    }
+
+    /// Returns the bytes in the buffer of [`Fabric::next_body`].
+    pub(crate) fn next_body_length(&self) -> u32 {
+        let body = self.bodies.get(self.packets.spare_id().index());
+        body.map_or(0, |body| u32::try_from(body.len()).unwrap_or(u32::MAX))
+    }
+
+    /// Returns the datagram of a packet of a foreign flow.
+    pub(crate) fn body(&self, name: PacketId) -> &[u8] {
+        self.bodies.get(name.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// Copies the datagram of a packet of a foreign flow to another packet.
+    fn copy_body(&mut self, from: PacketId, to: PacketId) {
+        if self.bodies.is_empty() {
+            return;
+        }
+        let body = self.body(from).to_vec();
+        if self.bodies.len() <= to.index() {
+            self.bodies.resize_with(to.index() + 1, Vec::new);
+        }
+        self.bodies[to.index()] = body;
     }
 
     /// Sends the segment that a host has written to [`Fabric::next_segment`] over the first link of its route.

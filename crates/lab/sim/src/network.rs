@@ -9,6 +9,7 @@ use crate::arrivals::Arrivals;
 use crate::cpu::CpuSpec;
 use crate::departures::DepartureSpec;
 use crate::fault::{FlowFault, LinkFault};
+use crate::foreign::ForeignSpec;
 use crate::on_off::OnOffSpec;
 use crate::packet::{FlowId, LinkId};
 use crate::probe::ProbeSpec;
@@ -98,6 +99,10 @@ impl<S, R, A> Network<S, R, A> {
                 self.check_round_trip(&flow.forward, &flow.reverse)?;
                 probe.check()
             }
+            Traffic::Foreign(foreign) => {
+                self.check_round_trip(&flow.forward, &flow.reverse)?;
+                foreign.check()
+            }
         }
     }
 
@@ -158,6 +163,8 @@ pub enum Traffic<S, R, A> {
     OnOff(OnOffSpec),
     /// Trains of datagrams, each of which the server answers at once.
     Probe(Box<ProbeSpec>),
+    /// A connection of a transport outside the simulator.
+    Foreign(Box<ForeignSpec>),
 }
 
 /// A TCP connection: the client opens it and sends the data.

@@ -33,6 +33,12 @@ impl Pool {
         &mut self.packets[self.spare.index()]
     }
 
+    /// Returns the index that the next packet gets.
+    #[inline]
+    pub(crate) const fn spare_id(&self) -> PacketId {
+        self.spare
+    }
+
     /// Makes the spare place, which the caller has filled, a packet. Returns its index.
     #[inline]
     pub(crate) fn take_spare(&mut self) -> (PacketId, &mut Packet) {

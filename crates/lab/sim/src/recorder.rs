@@ -4,6 +4,7 @@ use firstflight::{Bytes, Sent, Time, TraceRecord};
 use firstflight_tcp::{EndpointEvent, Role, Segment, Snapshot};
 
 use crate::arrivals::Arrived;
+use crate::foreign::Congestion;
 use crate::packet::{DropCause, FlowId, LinkId, Packet};
 
 /// Observes the events of a run. A recorder implements the methods that it needs. Every other method passes its call on to the recorders
@@ -22,6 +23,9 @@ pub trait Recorder {
     /// up. The call then has the instant of the drop, and other calls with later instants may have come before. Links then catch up less
     /// often: not whenever a packet arrives that may find no room.
     const NEEDS_DROPS_IN_ORDER: bool = true;
+
+    /// Whether [`Recorder::congestion`] is called.
+    const NEEDS_CONGESTION: bool = true;
 
     /// Returns the recorders inside this one, in the order of their calls. A method that this recorder does not implement passes its call
     /// on to them. Most recorders have none inside.
@@ -134,6 +138,17 @@ pub trait Recorder {
         }
     }
 
+    /// Reports the congestion state of the client of a foreign flow, which has handled an event and sent what it could.
+    fn congestion(&mut self, at: Time, flow: FlowId, congestion: &Congestion) {
+        let (first, second) = self.inner();
+        if let Some(inner) = first {
+            inner.congestion(at, flow, congestion);
+        }
+        if let Some(inner) = second {
+            inner.congestion(at, flow, congestion);
+        }
+    }
+
     /// Reports an event inside an endpoint. `snapshot` gives its state after that.
     fn event(
         &mut self,
@@ -207,12 +222,14 @@ pub trait Recorder {
 impl Recorder for () {
     const NEEDS_QUEUES: bool = false;
     const NEEDS_DROPS_IN_ORDER: bool = false;
+    const NEEDS_CONGESTION: bool = false;
 }
 
 /// Records if a recorder is present.
 impl<T: Recorder> Recorder for Option<T> {
     const NEEDS_QUEUES: bool = T::NEEDS_QUEUES;
     const NEEDS_DROPS_IN_ORDER: bool = T::NEEDS_DROPS_IN_ORDER;
+    const NEEDS_CONGESTION: bool = T::NEEDS_CONGESTION;
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it decides at compile time who hears")]
@@ -229,6 +246,7 @@ impl<T: Recorder> Recorder for Option<T> {
 impl<T: Recorder, U: Recorder> Recorder for (T, U) {
     const NEEDS_QUEUES: bool = T::NEEDS_QUEUES || U::NEEDS_QUEUES;
     const NEEDS_DROPS_IN_ORDER: bool = T::NEEDS_DROPS_IN_ORDER || U::NEEDS_DROPS_IN_ORDER;
+    const NEEDS_CONGESTION: bool = T::NEEDS_CONGESTION || U::NEEDS_CONGESTION;
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it decides at compile time who hears")]

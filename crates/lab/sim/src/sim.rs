@@ -11,6 +11,7 @@ use firstflight_tcp::{Endpoint, Role};
 use crate::arrivals::{Arrivals, Arrived, Process};
 use crate::cpu::CpuStats;
 use crate::fabric::{Device, Fabric};
+use crate::foreign_hosts::ForeignFlow;
 use crate::host::{Machines, TcpFlow};
 use crate::network::{Application, Flow, Network, NetworkError, TcpSpec, Traffic};
 use crate::on_off::{OnOff, OnOffEvent};
@@ -58,6 +59,7 @@ enum Hosts<S, R, A> {
     Cbr(Box<Cbr>),
     OnOff(Box<OnOff>),
     Probe(Box<ProbeFlow>),
+    Foreign(Box<ForeignFlow>),
     /// A constant-rate source that its link serves without events.
     InLink,
     /// The flow arrived during the run and has closed at both ends.
@@ -181,7 +183,12 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     pub fn endpoint(&self, flow: FlowId, side: Role) -> Option<&Endpoint<S, R, A>> {
         match self.flows.get(flow.index())? {
             Hosts::Tcp(tcp) => Some(tcp.endpoint(side)),
-            Hosts::Cbr(_) | Hosts::OnOff(_) | Hosts::Probe(_) | Hosts::InLink | Hosts::Gone => None,
+            Hosts::Cbr(_)
+            | Hosts::OnOff(_)
+            | Hosts::Probe(_)
+            | Hosts::Foreign(_)
+            | Hosts::InLink
+            | Hosts::Gone => None,
         }
     }
 
@@ -189,7 +196,12 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     pub fn probing(&self, flow: FlowId) -> Option<&Probing> {
         match self.flows.get(flow.index())? {
             Hosts::Probe(probe) => Some(probe.probing()),
-            Hosts::Tcp(_) | Hosts::Cbr(_) | Hosts::OnOff(_) | Hosts::InLink | Hosts::Gone => None,
+            Hosts::Tcp(_)
+            | Hosts::Cbr(_)
+            | Hosts::OnOff(_)
+            | Hosts::Foreign(_)
+            | Hosts::InLink
+            | Hosts::Gone => None,
         }
     }
 
@@ -198,7 +210,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         match self.flows.get(flow.index())? {
             Hosts::Tcp(tcp) => tcp.cpu_stats(side),
             Hosts::Gone => Some(&self.spent.get(&flow.0)?[usize::from(side == Role::Server)]),
-            Hosts::Cbr(_) | Hosts::OnOff(_) | Hosts::Probe(_) | Hosts::InLink => None,
+            Hosts::Cbr(_) | Hosts::OnOff(_) | Hosts::Probe(_) | Hosts::Foreign(_) | Hosts::InLink => None,
         }
     }
 
@@ -297,6 +309,9 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
                         run_on_off(source, self.now, &mut self.fabric, &mut self.recorder);
                     }
                     Hosts::Probe(probe) => probe.on_timer(self.now, &mut self.fabric, &mut self.recorder),
+                    Hosts::Foreign(foreign) => {
+                        foreign.on_timer(self.now, side, &mut self.fabric, &mut self.recorder);
+                    }
                     Hosts::InLink | Hosts::Gone => {}
                 }
                 if flow.index() >= self.own {
@@ -329,6 +344,10 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     #[inline(never)]
     fn deliver_datagram(&mut self, name: PacketId) {
         let packet = *self.fabric.packet(name);
+        if let Hosts::Foreign(foreign) = &mut self.flows[packet.flow.index()] {
+            let side = if packet.from == Role::Client { Role::Server } else { Role::Client };
+            return foreign.receive(self.now, side, name, &mut self.fabric, &mut self.recorder);
+        }
         self.fabric.forget(name);
         if let Hosts::Probe(probe) = &mut self.flows[packet.flow.index()] {
             probe.receive(self.now, &packet, &mut self.fabric, &mut self.recorder);
@@ -429,6 +448,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Hosts<S, R, A> {
             }
             Traffic::Probe(spec) => {
                 (Self::Probe(Box::new(ProbeFlow::new(id, (**spec).clone()))), Some(start))
+            }
+            Traffic::Foreign(spec) => {
+                (Self::Foreign(Box::new(ForeignFlow::new(id, (**spec).clone(), seed))), Some(start))
             }
         };
         if let Some(first) = first.filter(|_| !flow.muted) {

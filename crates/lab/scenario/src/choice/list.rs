@@ -4,6 +4,7 @@ use firstflight::registry::{Registry, SchemeEntry};
 
 use super::{ChoiceError, OFFERS, SchemeChoice};
 use crate::quantity;
+use crate::quic::{OWN_CONTROLLERS, own_controller, split_own};
 use crate::suggest::{SCHEMES, meant};
 
 /// [`crate::ByName::parse_choices`].
@@ -24,8 +25,11 @@ pub(crate) fn parse(registry: Registry, list: &str) -> Result<Vec<SchemeChoice>,
             let stray = || ChoiceError::Stray { found: quantity::in_a_line(item) };
             choices.last_mut().filter(|_| open).ok_or_else(stray)?.set(item)?;
         } else {
-            let (name, first) = item.split_once(':').map_or((item, None), |(name, rest)| (name, Some(rest)));
-            let mut choice = SchemeChoice::of(registry, find(registry, name)?);
+            let (name, first) = parts(item);
+            let mut choice = match own_controller(name) {
+                Some(own) => SchemeChoice::of_controller(registry, own),
+                None => SchemeChoice::of(registry, find(registry, name)?),
+            };
             if let Some(parameter) = first {
                 choice.set(parameter)?;
             }
@@ -48,11 +52,11 @@ pub(crate) fn parse(registry: Registry, list: &str) -> Result<Vec<SchemeChoice>,
 /// Removes the row with this label. If no row has this label, removes every row of the scheme with this name.
 fn take_away(registry: Registry, choices: &mut Vec<SchemeChoice>, name: &str) -> Result<(), ChoiceError> {
     let name = name.trim();
-    if name.contains([':', '=']) {
+    if parts(name).1.is_some() || name.contains('=') {
         return Err(ChoiceError::TakenWithParameters { found: quantity::in_a_line(name) });
     }
     let is_label = choices.iter().any(|choice| choice.label.as_deref() == Some(name));
-    if !is_label {
+    if !is_label && own_controller(name).is_none() {
         find(registry, name)?;
     }
     let before = choices.len();
@@ -63,12 +67,28 @@ fn take_away(registry: Registry, choices: &mut Vec<SchemeChoice>, name: &str) ->
     Ok(())
 }
 
+/// Splits an item into the name and the first parameter.
+fn parts(item: &str) -> (&str, Option<&str>) {
+    split_own(item)
+        .or_else(|| item.split_once(':').map(|(name, first)| (name, Some(first))))
+        .unwrap_or((item, None))
+}
+
 fn find(registry: Registry, name: &str) -> Result<&'static SchemeEntry, ChoiceError> {
     if name.is_empty() {
         return Err(ChoiceError::Empty);
     }
     if let Some(entry) = registry.scheme(name) {
         return Ok(entry);
+    }
+    if let Some((stack, scheme)) = name.split_once(':') {
+        let own = OWN_CONTROLLERS.iter().filter(|own| own.stack.name() == stack);
+        let own: Vec<&str> = own.map(|own| own.entry.name).collect();
+        let hint = format!(
+            "controllers of {stack} are {}; a scheme of Firstflight runs in {stack} as `{scheme}:stack={stack}`",
+            own.join(", ")
+        );
+        return Err(ChoiceError::Unknown { found: quantity::in_a_line(name), hint });
     }
     let all = || format!("there are {}", names(registry));
     let hint = meant(name, SCHEMES, registry.schemes().map(|entry| entry.name)).unwrap_or_else(all);
@@ -91,7 +111,7 @@ fn all(registry: Registry) -> impl Iterator<Item = SchemeChoice> {
 
 /// Checks whether a list names this scheme explicitly, and not only as one of `all`.
 pub fn is_named(list: &str, choice: &SchemeChoice) -> bool {
-    let names = list.split(',').map(|item| item.split(':').next().unwrap_or_default().trim());
+    let names = list.split(',').map(|item| parts(item.trim()).0.trim());
     names.into_iter().any(|name| name == choice.entry.name)
 }
 

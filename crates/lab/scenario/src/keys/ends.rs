@@ -61,14 +61,21 @@ pub(super) const KEYS: &[Key] = &[
         name: "stack",
         kind: Kind::Word(&keywords::STACK_NAMES),
         placeholder: "STACK",
-        help: "Whose sender it is where the RFCs and Linux differ",
+        help: "Whose sender it is: TCP of the simulator, by the RFCs or as in Linux where they differ, or a QUIC stack",
         default: Some("rfc"),
-        examples: &["linux"],
+        examples: &["linux", "noq", "quinn"],
         schemes: true,
         place: 38,
-        parse: |options, text| set(&mut options.stack, keywords::stack(text)),
-        show: |path| keywords::stack_if_not_rfc(path.stack).map(str::to_owned),
-        title: |path| keywords::stack_if_not_rfc(path.stack).map(|_| "Linux's senders".to_owned()),
+        parse: |options, text| {
+            let (stack, quic) = keywords::stack(text)?;
+            (options.stack, options.quic) = (Some(stack), quic);
+            Ok(())
+        },
+        show: |path| keywords::stack_of_row(path.stack, path.quic).map(str::to_owned),
+        title: |path| match path.quic {
+            Some(quic) => Some(format!("in {}", quic.name())),
+            None => keywords::stack_if_not_rfc(path.stack).map(|_| "Linux's senders".to_owned()),
+        },
         ..END
     },
     Key {

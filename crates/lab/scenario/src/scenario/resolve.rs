@@ -157,6 +157,7 @@ impl Scenario {
             avoidance: options.avoidance.unwrap_or(Some(unset.avoidance)),
             recovery: options.recovery.unwrap_or(base.recovery),
             stack,
+            quic: options.quic,
             restart: options.restart_or(&base.restart),
             ssthresh: ssthresh.map(|amount| in_bytes("ssthresh", amount)).transpose()?,
             iw: options.iw.or(unset.iw).unwrap_or_else(|| initial_window(mss)),

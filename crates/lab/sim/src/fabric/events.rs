@@ -65,6 +65,7 @@ impl Fabric {
     #[cold]
     fn duplicate(&mut self, now: Time, id: LinkId, descriptor: Descriptor) {
         let copy = self.packets.put(*self.packets.get(descriptor.packet()));
+        self.copy_body(descriptor.packet(), copy);
         self.sequence += 1;
         if let Link::Other(link) = &mut self.links[id.index()].link {
             link.enter_copy(now, descriptor.named(copy).in_place(self.sequence));

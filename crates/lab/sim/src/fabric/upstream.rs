@@ -19,7 +19,7 @@ pub(super) fn behind_sole_upstream<S, R, A>(network: &Network<S, R, A>) -> Vec<b
     let mut upstreams = vec![Upstream::Nobody; network.links.len()];
     for flow in &network.flows {
         note(&mut upstreams, &flow.forward);
-        if matches!(flow.traffic, Traffic::Tcp(_) | Traffic::Probe(_)) {
+        if matches!(flow.traffic, Traffic::Tcp(_) | Traffic::Probe(_) | Traffic::Foreign(_)) {
             note(&mut upstreams, &flow.reverse);
         }
     }

@@ -9,6 +9,8 @@ use firstflight_tcp::Role;
 
 use super::{Hosts, Sim};
 use crate::fault::FlowFault;
+use crate::foreign::ForeignSpec;
+use crate::foreign_hosts::ForeignFlow;
 use crate::host::TcpFlow;
 use crate::network::{NetworkError, TcpSpec};
 use crate::packet::FlowId;
@@ -66,6 +68,17 @@ impl<S: Startup, R: Startup, A: Avoidance, W> Sim<S, R, A, W> {
         Ok(())
     }
 
+    /// Gives a TCP flow that has yet to start the hosts of a foreign transport instead. Its routes and its start are kept.
+    ///
+    /// # Errors
+    /// See [`Sim::set_ends`].
+    pub fn set_foreign(&mut self, flow: FlowId, spec: &ForeignSpec) -> Result<(), NetworkError> {
+        spec.check().map_err(|fault| NetworkError::Flow { flow: flow.index(), fault })?;
+        let hosts = ForeignFlow::new(flow, spec.clone(), self.seed);
+        *self.pending(flow)? = Hosts::Foreign(Box::new(hosts));
+        Ok(())
+    }
+
     /// Mutes a TCP flow that has yet to start: it never starts. See [`crate::Network::mute`].
     ///
     /// # Errors
@@ -86,7 +99,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W> Sim<S, R, A, W> {
     fn pending(&mut self, flow: FlowId) -> Result<&mut Hosts<S, R, A>, NetworkError> {
         let started = self.fabric.flows.get(flow.index()).is_some_and(|stats| stats.started.is_some());
         let own = self.flows.get_mut(..self.own).and_then(|own| own.get_mut(flow.index()));
-        own.filter(|hosts| !started && matches!(hosts, Hosts::Tcp(_)))
+        own.filter(|hosts| !started && matches!(hosts, Hosts::Tcp(_) | Hosts::Foreign(_)))
             .ok_or(NetworkError::Flow { flow: flow.index(), fault: FlowFault::UnderWay })
     }
 }
