@@ -14,9 +14,11 @@ pub fn laws_differ(best: &str, ranked: &[(&str, &str)], ask: impl Fn(&str) -> St
     if laws.len() == 1 {
         return None;
     }
-    // The option has no effect on a scheme with its own law.
-    let has_own = |params: &str| params.split(',').any(|one| one.starts_with("avoidance="));
-    let advice = if ranked.iter().any(|(_, params)| has_own(params)) {
+    // The option has no effect on a scheme with its own law, nor on a controller of a QUIC stack.
+    let has_own = |(law, params): &(&str, &str)| {
+        *law == "own" || params.split(',').any(|one| one.starts_with("avoidance="))
+    };
+    let advice = if ranked.iter().any(has_own) {
         String::new()
     } else {
         format!("; {} compares start-ups alone", ask(most_common(ranked).unwrap_or(best)))
