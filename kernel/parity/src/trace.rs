@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use firstflight::registry::Value;
+use firstflight::schemes::SavedPath;
 use firstflight::{
     Ack, Bytes, Call, Cause, Event, Exit, Note, Origin, OwnedEvent, Pacing, Path, PathEstimate, Phase, Plan,
     Rate, Span, Tag, Time, TraceRecord,
@@ -273,9 +274,9 @@ fn same(native: &Decision, decision: &Decision) -> Result<(), String> {
 /// trace they are a parameter, and replace one that was given.
 fn with_saved(hosted: &Alone, facts: &Facts) -> String {
     let mut settings = hosted.settings().to_vec();
-    if let Some((bytes, rtt)) = facts.saved() {
+    if let Some(SavedPath { window, rtt }) = facts.saved() {
         settings.retain(|(name, _)| ![SAVED_WINDOW, SAVED_RTT].contains(name));
-        settings.extend([(SAVED_WINDOW, Value::Bytes(bytes)), (SAVED_RTT, Value::Span(rtt))]);
+        settings.extend([(SAVED_WINDOW, Value::Bytes(window)), (SAVED_RTT, Value::Span(rtt))]);
     }
     hosted.text_with(&settings)
 }

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Measures the tables of docs/evidence/quic.md: one scheme in five hosts, QUIC's own start-ups over the grid, noq's issue 819.
+
+    bench/evidence/quic.py hosts [PROGRAM]   as root, on a machine that does nothing else
+    bench/evidence/quic.py grid FOLDER       from a finished sweep of scenarios/quic.toml
+    bench/evidence/quic.py cases [PROGRAM]   the measurements behind docs/upstream.md
+
+The findings in `data/quic.toml` are written by hand from the tables: read them again after each run.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+
+import evidence
+from score import by_cost, mark, share, significant
+
+PATHS = {
+    "slow": "--rate 5mbit --rtt 100ms --queue 1bdp --size 500kB",
+    "home": "--rate 20mbit --rtt 40ms --queue 50p --size 2MB",
+    "fibre": "--rate 100mbit --rtt 20ms --queue 1bdp --size 5MB",
+    "long": "--rate 50mbit --rtt 200ms --queue 1bdp --size 5MB",
+    "shallow": "--rate 50mbit --rtt 60ms --queue 0.2bdp --size 3MB",
+    "deep": "--rate 10mbit --rtt 60ms --queue 4bdp --size 1MB",
+}
+SAVED = {"careful-resume": ":saved=100kB,rtt=40ms", "leap-saved": ":saved=100kB,rtt=40ms"}
+HOSTS = ["sim-rfc", "live-rfc", "kernel-bpf", "noq", "quinn"]
+COMMON = "--cross none --ack delayed"
+
+
+def main():
+    what, *rest = sys.argv[1:]
+    {"hosts": hosts, "grid": grid, "cases": cases}[what](*rest)
+
+
+def hosts(program="target/release/firstflight"):
+    names = [line["name"] for line in records([program, "schemes", "--json"]) if line["kind"] == "scheme"]
+    names = [name for name in names if name != "quick-start"]
+    for name, path in PATHS.items():
+        rows = [["scheme", *HOSTS]]
+        cells = {}
+        chosen = ",".join(name + SAVED.get(name, "") for name in names)
+        shared = f"{path} {COMMON} --runs 3".split()
+        for row in records([program, "compare", *shared, "--avoidance", "reno", "--schemes", chosen, "--json"]):
+            cells[row["scheme"], row["habitat"]] = cell(row["fct_s"], row["packets_lost"], row["exit_cause"])
+        for stack in ["noq", "quinn"]:
+            for one in names:
+                command = [program, "race", *shared, "--avoidance", "reno", "--stack", stack, "--schemes", one + SAVED.get(one, ""), "--json"]
+                found = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=evidence.ROOT)
+                if found.returncode:
+                    cells[one, stack] = "refused"
+                    continue
+                runs = [json.loads(line) for line in found.stdout.splitlines()]
+                runs = [run for run in runs if run.get("fct_s")]
+                middle = sorted(runs, key=lambda run: run["fct_s"])[len(runs) // 2]
+                cells[one, stack] = cell(middle["fct_s"], middle["packets_lost"], middle["exit_cause"])
+        for one in names:
+            rows.append([one, *(cells.get((one, host), "refused") for host in HOSTS)])
+        evidence.write_table("quic", f"hosts-{name}", rows)
+    evidence.measured("quic", "the five hosts", program)
+
+
+def cell(fct, lost, cause):
+    if fct is None:
+        return "not finished"
+    return f"{fct * 1000:.0f} ms, {lost:.0f}, {cause or 'none'}"
+
+
+def records(command):
+    return [json.loads(line) for line in evidence.said(command).splitlines()]
+
+
+if __name__ == "__main__":
+    main()
