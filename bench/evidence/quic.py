@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Measures the tables of docs/evidence/quic.md: one scheme in five hosts, QUIC's own start-ups over the grid, noq's issue 819.
+"""Measures the tables of docs/evidence/quic.md: one scheme in five hosts, QUIC's own start-ups over the grid.
 
     bench/evidence/quic.py hosts [PROGRAM]   as root, on a machine that does nothing else
     bench/evidence/quic.py grid FOLDER       from a finished sweep of scenarios/quic.toml
-    bench/evidence/quic.py cases [PROGRAM]   the measurements behind docs/upstream.md
 
 The findings in `data/quic.toml` are written by hand from the tables: read them again after each run.
 """
@@ -25,13 +24,13 @@ PATHS = {
     "deep": "--rate 10mbit --rtt 60ms --queue 4bdp --size 1MB",
 }
 SAVED = {"careful-resume": ":saved=100kB,rtt=40ms", "leap-saved": ":saved=100kB,rtt=40ms"}
-HOSTS = ["sim-rfc", "live-rfc", "kernel-bpf", "noq", "quinn"]
+HOSTS = ["sim-rfc", "live-rfc", "sim-bytes", "kernel-bpf", "noq", "quinn"]
 COMMON = "--cross none --ack delayed"
 
 
 def main():
     what, *rest = sys.argv[1:]
-    {"hosts": hosts, "grid": grid, "cases": cases}[what](*rest)
+    {"hosts": hosts, "grid": grid}[what](*rest)
 
 
 def hosts(program="target/release/firstflight"):
@@ -41,24 +40,41 @@ def hosts(program="target/release/firstflight"):
         rows = [["scheme", *HOSTS]]
         cells = {}
         chosen = ",".join(name + SAVED.get(name, "") for name in names)
-        shared = f"{path} {COMMON} --runs 3".split()
-        for row in records([program, "compare", *shared, "--avoidance", "reno", "--schemes", chosen, "--json"]):
+        shared = f"{path} {COMMON} --runs 1".split()
+        for row in records([program, "compare", *shared, "--habitats", "sim-rfc,live-rfc,kernel-bpf", "--avoidance", "reno", "--schemes", chosen, "--json"]):
             cells[row["scheme"], row["habitat"]] = cell(row["fct_s"], row["packets_lost"], row["exit_cause"])
-        for stack in ["noq", "quinn"]:
+        for host, option in [("sim-bytes", "--slow-start-counts=bytes"), ("noq", "--stack=noq"), ("quinn", "--stack=quinn")]:
             for one in names:
-                command = [program, "race", *shared, "--avoidance", "reno", "--stack", stack, "--schemes", one + SAVED.get(one, ""), "--json"]
-                found = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=evidence.ROOT)
-                if found.returncode:
-                    cells[one, stack] = "refused"
-                    continue
-                runs = [json.loads(line) for line in found.stdout.splitlines()]
-                runs = [run for run in runs if run.get("fct_s")]
-                middle = sorted(runs, key=lambda run: run["fct_s"])[len(runs) // 2]
-                cells[one, stack] = cell(middle["fct_s"], middle["packets_lost"], middle["exit_cause"])
+                cells[one, host] = simulated([program, "race", *shared, "--avoidance", "reno", option, "--schemes", one + SAVED.get(one, "")])
         for one in names:
             rows.append([one, *(cells.get((one, host), "refused") for host in HOSTS)])
         evidence.write_table("quic", f"hosts-{name}", rows)
     evidence.measured("quic", "the five hosts", program)
+
+
+def simulated(command):
+    """Returns the cell of the run of a race with the middle completion time."""
+    found = subprocess.run([*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=evidence.ROOT)
+    if found.returncode:
+        return "refused"
+    runs = [json.loads(line) for line in found.stdout.splitlines()]
+    runs = sorted((run for run in runs if run.get("fct_s")), key=lambda run: run["fct_s"])
+    middle = runs[len(runs) // 2]
+    return cell(middle["fct_s"], middle["packets_lost"], middle["exit_cause"])
+
+
+def grid(folder, program="target/release/firstflight"):
+    groups = {}
+    for record in records([program, "score", folder, "--json"]):
+        groups.setdefault((record["axis"], record["class"]), []).append(record)
+    everything = sorted(next(iter(groups.values())), key=by_cost)
+    rows = [["controller in noq", "cost, median", "90th percentile", "loss, %, median", "99th percentile", "given up"]]
+    for one in everything:
+        cost, high = (significant(one[f"cost_{name}"], ">20") for name in ("median", "p90"))
+        interval = f"{significant(one['cost_median_low'], '>20')} to {significant(one['cost_median_high'], '>20')}"
+        rows.append([one["scheme"], f"{cost} ({interval})", high, share(one["loss_median"], 1), share(one["loss_p99"], 1), one["given_up"]])
+    evidence.write_table("quic", "grid", rows)
+    evidence.measured("quic", "the grid", program)
 
 
 def cell(fct, lost, cause):
