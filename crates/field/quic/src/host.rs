@@ -53,6 +53,16 @@ enum Stage {
     Established,
 }
 
+/// The first packet that was sent after the first ACK, if it is not full: a client's Finished, or the first data.
+#[derive(Clone, Copy, Debug)]
+enum First {
+    Expected,
+    /// The packet and its transmission time. The next packet shows whether it was the handshake's. If an ACK comes first, the packet has no
+    /// event.
+    Undecided(Time, PacketSent),
+    Decided,
+}
+
 /// One connection, or one path of a connection: a controller, and what the contract of packet hosts needs.
 ///
 /// A stack calls, in the order in which things happen:
@@ -95,6 +105,10 @@ pub struct Host<S, R, A> {
     /// The last exit that was not withdrawn.
     exit: Option<ExitReport>,
     observer: Option<Arc<dyn Observer>>,
+    /// Whether the first packet after the first ACK is the handshake's.
+    first: First,
+    /// Bytes of handshake packets that were sent after the first ACK, until the next ACK.
+    handshake_bytes: Bytes,
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
@@ -138,14 +152,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
             answered: false,
             exit: None,
             observer,
+            first: First::Expected,
+            handshake_bytes: Bytes::ZERO,
         };
         host.report(&Event::Begin(Origin::Fresh));
         host
     }
 
-    /// Returns the window in bytes, within which the stack may have packets in flight. In the handshake it is the initial window.
+    /// Returns the window in bytes, within which the stack may have packets in flight. In the handshake it is the initial window. Packets of
+    /// the handshake that were sent after the first ACK, such as a client's Finished, are in flight next to those of the window.
     pub fn window(&self) -> Bytes {
-        self.plan.window
+        self.plan.window + self.handshake_bytes
     }
 
     /// Returns the plan in force. In the handshake its pacing is [`Pacing::Hold`], which holds application data only; see
@@ -229,6 +246,28 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
         if !self.is_established() || bytes > self.path.mss {
             return;
         }
+        match (self.first, packet.number) {
+            (First::Expected, Some(_)) if bytes < self.path.mss => {
+                self.first = First::Undecided(self.path.now, packet);
+                return;
+            }
+            // Packet numbers that begin anew are of another space: the first packet was the handshake's.
+            (First::Undecided(_, first), number) if number <= first.number => {
+                self.handshake_bytes += Bytes::new(first.bytes)
+            }
+            (First::Undecided(at, first), _) => {
+                let now = core::mem::replace(&mut self.path.now, at);
+                self.count_sent(first);
+                self.path.now = now;
+            }
+            _ => {}
+        }
+        self.first = First::Decided;
+        self.count_sent(packet);
+    }
+
+    fn count_sent(&mut self, packet: PacketSent) {
+        let bytes = Bytes::new(packet.bytes);
         self.ask_after_idle();
         let (number, tag, now) = (self.packets.next(), self.plan.tag, self.path.now);
         let delivered = Delivered {
@@ -271,6 +310,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
     /// Reports the end of an ACK frame. The first one ends the handshake.
     pub fn on_ack_end(&mut self, now: Time, end: AckEnd) {
         self.wake_up(now);
+        if self.is_established() {
+            (self.first, self.handshake_bytes) = (First::Decided, Bytes::ZERO);
+        }
         match self.stage {
             Stage::Handshake { newest: None, .. } => {}
             Stage::Handshake { lost, newest: Some(newest) } => self.establish(newest, lost),

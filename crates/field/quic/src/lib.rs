@@ -30,7 +30,8 @@
 //!
 //! QUIC's handshake runs under congestion control, and its packet numbers repeat in three spaces. The handshake is over, for a controller,
 //! with the first ACK. Packets that were sent before are the handshake's: they have no event, and neither their acknowledgements nor their
-//! round-trip times are reported later. After that a packet is identified by its number, its transmission time and its size together.
+//! round-trip times are reported later. A client's Finished follows the first ACK. It is recognised if packet numbers begin anew after it, and has
+//! no event either. After that a packet is identified by its number, its transmission time and its size together.
 //!
 //! # Limits
 //!

@@ -330,3 +330,26 @@ fn a_written_trace_is_read_and_keeps_the_laws() {
     assert_eq!(found, header);
     assert_eq!(check(&found, None, calls).expect("it can be checked").listed(), []);
 }
+
+#[test]
+fn a_clients_finished_has_no_event_and_leaves_its_room_in_the_window() {
+    let mut flow = Stack::established("slow-start");
+    let before = flow.host.window();
+    flow.host.on_packet_sent(at(40), PacketSent { number: Some(0), bytes: 89 });
+    flow.host.on_packet_sent(at(40), PacketSent { number: Some(0), bytes: 1_111 });
+    flow.host.on_packet_sent(at(40), PacketSent { number: Some(1), bytes: 1_200 });
+    assert_eq!(flow.host.path().nxt, 2_311, "the packets of the 1-RTT space");
+    assert_eq!(flow.host.window(), before + Bytes::new(89));
+    flow.host.on_packet_acked(at(80), PacketSent { number: Some(0), bytes: 89 }, at(40));
+    flow.host.on_ack_end(at(80), AckEnd { in_flight: Some(2_311), app_limited: false });
+    assert_eq!((flow.host.window(), flow.host.path().una), (before, 0));
+}
+
+#[test]
+fn a_small_first_packet_of_data_is_reported_with_the_next() {
+    let mut flow = Stack::established("slow-start");
+    flow.host.on_packet_sent(at(41), PacketSent { number: Some(0), bytes: 300 });
+    assert_eq!(flow.host.path().nxt, 0);
+    flow.host.on_packet_sent(at(43), PacketSent { number: Some(1), bytes: 1_200 });
+    assert_eq!((flow.host.path().nxt, flow.host.path().last_sent), (1_500, Some(at(43))));
+}
