@@ -139,11 +139,3 @@ fn manual_pages_render_without_a_warning() {
     }
     assert!(rendered >= 12, "{rendered}");
 }
-
-#[test]
-fn the_page_on_embedding_has_the_whole_example() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let read = |name: &str| std::fs::read_to_string(root.join(name)).expect(name);
-    let (page, example) = (read("docs/guide/embedding.md"), read("examples/embed/src/main.rs"));
-    assert!(page.contains(&format!("```rust\n{example}```\n")), "examples/embed differs from its page");
-}
