@@ -185,8 +185,12 @@ pub struct Claim {
 
 impl Claim {
     /// Deletes the saved values, because they were wrong (RFC 9959 section 3.5, "Removing saved information").
+    /// Values that were deleted meanwhile and saved anew are not of this claim, and stay.
     pub fn delete(self) {
-        self.store.remove(&self.key);
+        let content = &mut *self.store.lock();
+        if content.entries.get(&self.key).is_some_and(|entry| entry.claim == Some(self.number)) {
+            content.remove(&self.key);
+        }
     }
 }
 

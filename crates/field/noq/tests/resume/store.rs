@@ -46,6 +46,20 @@ fn a_retreat_deletes_the_saved_values() {
 }
 
 #[test]
+fn a_claim_deletes_no_values_that_were_saved_anew() {
+    let store = store(2);
+    store.put(&key(1), saved(100_000, 0));
+    let claim = store.claim(&key(1), 0).expect("a claim");
+    store.remove(&key(1));
+    store.put(&key(1), saved(50_000, 0));
+    let newer = store.claim(&key(1), 0).expect("a claim of the new values");
+    claim.delete();
+    assert_eq!(store.len(), 1);
+    newer.delete();
+    assert!(store.is_empty());
+}
+
+#[test]
 fn a_clock_set_back_makes_the_values_unusable() {
     let store = store(2);
     store.put(&key(1), saved(100_000, 10));
