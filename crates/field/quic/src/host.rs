@@ -15,30 +15,12 @@ use crate::in_flight::{InFlight, InFlightPacket};
 use crate::observer::Observer;
 use crate::permit::{Limit, Permit};
 use crate::rate_sampler::RateSampler;
+use crate::reports::{AckEnd, PacketSent};
 use crate::round_trips::RoundTrips;
 use crate::settings::Settings;
 
 /// A host whose parts are chosen by name.
 pub type AnyHost = Host<AnyScheme, AnyRestart, AnyLaw>;
-
-/// A packet as its stack reports it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PacketSent {
-    /// The packet number; `None` from a stack that reports none with an ACK. A stack gives a number always or never.
-    pub number: Option<u64>,
-    /// Bytes of the packet, which the stack counts as in flight.
-    pub bytes: u64,
-}
-
-/// The end of an ACK frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct AckEnd {
-    /// The stack's `bytes_in_flight` after the ACK and before any loss that the ACK shows, from a stack that discards packets without a
-    /// report; the host then discards them too. `None` from a stack that reports each packet as acknowledged or lost.
-    pub in_flight: Option<u64>,
-    /// Whether the application, and neither window nor pacer, limited sending before the ACK.
-    pub app_limited: bool,
-}
 
 /// The progress of the connection.
 #[derive(Clone, Copy, Debug)]
@@ -287,7 +269,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
         if let Some(backlog) = &mut self.path.backlog {
             *backlog -= bytes;
         }
-        self.packets.push(packet.number, delivered, self.path.nxt, at_send);
+        self.packets.push(packet.number, delivered, self.path.nxt, at_send, self.path.mss);
+        (self.path.flight, self.path.pipe) = (self.packets.bytes(), self.packets.bytes());
         self.before_ack = None;
     }
 
@@ -415,7 +398,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
         let Some(sent_at) = self.newest_lost.take() else { return };
         let mut packets = core::mem::take(&mut self.lost);
         packets.sort_unstable_by_key(|packet| packet.packet);
-        self.episodes.on_congestion(self.path.now, sent_at, persistent);
+        self.episodes.on_loss(self.path.now, sent_at, persistent);
         let after = self.packets.bytes();
         self.path.flight = self.flight_before();
         self.path.pipe = after;
@@ -461,7 +444,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
         if !self.is_established() || !known {
             return;
         }
-        self.episodes.on_congestion(self.path.now, sent_at, false);
+        self.episodes.on_mark(self.path.now, sent_at);
         self.path.flight = self.flight_before();
         self.path.recovering = self.recovering();
         self.report(&Event::Marked { sent_at: Some(sent_at) });

@@ -6,6 +6,10 @@ use firstflight::{Bytes, Delivered, Time};
 
 use crate::rate_sampler::AtSend;
 
+/// The maximum number of packets that are not full and have no number: a stack without numbers reports packets that only acknowledge
+/// as sent, and never as acknowledged.
+const MAX_SMALL: usize = 1_000;
+
 /// A packet in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InFlightPacket {
@@ -15,6 +19,8 @@ pub(crate) struct InFlightPacket {
     /// The offset at which the packet ends.
     pub(crate) end: u64,
     pub(crate) at_send: AtSend,
+    /// Whether the packet is smaller than the MTU.
+    small: bool,
     /// Whether the packet is neither acknowledged nor lost.
     flying: bool,
 }
@@ -24,6 +30,8 @@ pub(crate) struct InFlightPacket {
 pub(crate) struct InFlight {
     packets: VecDeque<InFlightPacket>,
     bytes: Bytes,
+    /// The number of packets in flight that are not full and have no number.
+    unnumbered_small: usize,
     /// The number of packets of which the controller got an event.
     next: u64,
 }
@@ -42,10 +50,21 @@ impl InFlight {
         self.next
     }
 
-    pub(crate) fn push(&mut self, number: Option<u64>, delivered: Delivered, end: u64, at_send: AtSend) {
+    /// Adds a packet; `mtu` is the size of a full one. Packets that the stack will not report again are dropped.
+    pub(crate) fn push(
+        &mut self,
+        number: Option<u64>,
+        delivered: Delivered,
+        end: u64,
+        at_send: AtSend,
+        mtu: Bytes,
+    ) {
         self.next = delivered.packet + 1;
         self.bytes += delivered.bytes;
-        self.packets.push_back(InFlightPacket { number, delivered, end, at_send, flying: true });
+        let small = delivered.bytes < mtu;
+        self.unnumbered_small += usize::from(small && number.is_none());
+        self.packets.push_back(InFlightPacket { number, delivered, end, at_send, small, flying: true });
+        self.bound();
     }
 
     /// Takes the packet that was sent at `sent_at`, with this number and size. A stack without numbers reports packets of one instant in
@@ -83,24 +102,57 @@ impl InFlight {
     }
 
     /// Drops packets older than packet `newest` until at most `bytes` are in flight: the stack discarded them without a report (packets of
-    /// a handshake, packets that no one acknowledges). A packet of the whole excess is preferred to the oldest.
+    /// a handshake, packets that no one acknowledges). A packet of the whole excess is preferred, then the oldest packets that are not full.
     pub(crate) fn reconcile(&mut self, bytes: Bytes, newest: u64) {
-        while self.bytes > bytes {
-            let excess = self.bytes - bytes;
-            let size = |index: usize| self.packets[index].delivered.bytes;
-            let old = |packet: &InFlightPacket| packet.delivered.packet < newest;
-            let count = self.packets.iter().take_while(|packet| old(packet)).count();
-            let flying = || (0..count).filter(|index| self.packets[*index].flying);
-            let exact = flying().find(|index| size(*index) == excess);
-            let Some(found) = exact.or_else(|| flying().find(|index| size(*index) < excess)) else { return };
-            self.remove(found);
+        if self.bytes <= bytes {
+            return;
+        }
+        let mut excess = self.bytes - bytes;
+        let old = self.packets.partition_point(|packet| packet.delivered.packet < newest);
+        let exact = |packet: &InFlightPacket| packet.flying && packet.delivered.bytes == excess;
+        if let Some(index) = self.packets.range(..old).position(exact) {
+            self.remove(index);
+            return;
+        }
+        for small in [true, false] {
+            for packet in
+                self.packets.range_mut(..old).filter(|packet| packet.flying && packet.small == small)
+            {
+                if packet.delivered.bytes <= excess {
+                    packet.flying = false;
+                    excess -= packet.delivered.bytes;
+                }
+            }
+        }
+        self.drop_holes();
+    }
+
+    /// Drops the older half of the packets that are not full and have no number, if there are more than [`MAX_SMALL`].
+    fn bound(&mut self) {
+        let small = |packet: &InFlightPacket| packet.small && packet.number.is_none();
+        if self.unnumbered_small <= MAX_SMALL {
+            return;
+        }
+        let flying = self.packets.iter_mut().filter(|packet| packet.flying && small(packet));
+        flying.take(MAX_SMALL / 2).for_each(|packet| packet.flying = false);
+        self.drop_holes();
+    }
+
+    /// Frees the places of packets that are not in flight, and counts anew.
+    fn drop_holes(&mut self) {
+        self.packets.retain(|packet| packet.flying);
+        self.bytes = Bytes::ZERO;
+        self.unnumbered_small = 0;
+        for packet in &self.packets {
+            self.bytes += packet.delivered.bytes;
+            self.unnumbered_small += usize::from(packet.small && packet.number.is_none());
         }
     }
 
     /// Forgets every packet. Their numbers are not used again.
     pub(crate) fn clear(&mut self) {
         self.packets.clear();
-        self.bytes = Bytes::ZERO;
+        (self.bytes, self.unnumbered_small) = (Bytes::ZERO, 0);
     }
 
     fn remove(&mut self, index: usize) -> Option<InFlightPacket> {
@@ -108,6 +160,7 @@ impl InFlight {
         packet.flying = false;
         let taken = *packet;
         self.bytes -= taken.delivered.bytes;
+        self.unnumbered_small -= usize::from(taken.small && taken.number.is_none());
         while self.packets.front().is_some_and(|packet| !packet.flying) {
             self.packets.pop_front();
         }
@@ -123,7 +176,7 @@ mod tests {
     use super::*;
     use firstflight::{SendLimit, Tag};
 
-    fn push(packets: &mut InFlight, number: u64, bytes: u64, at: u64) {
+    fn push(packets: &mut InFlight, number: Option<u64>, bytes: u64, at: u64) {
         let delivered = Delivered {
             packet: packets.next(),
             bytes: Bytes::new(bytes),
@@ -134,14 +187,14 @@ mod tests {
             retransmitted: false,
             selectively: false,
         };
-        packets.push(Some(number), delivered, 0, AtSend::default());
+        packets.push(number, delivered, 0, AtSend::default(), Bytes::new(1_200));
     }
 
     #[test]
     fn packets_of_two_spaces_are_distinguished_by_size() {
         let mut packets = InFlight::default();
-        push(&mut packets, 0, 300, 5);
-        push(&mut packets, 0, 900, 5);
+        push(&mut packets, Some(0), 300, 5);
+        push(&mut packets, Some(0), 900, 5);
         assert_eq!(packets.take(Some(0), 900, Time::from_nanos(5)).map(|p| p.delivered.packet), Some(1));
         assert_eq!(packets.take(Some(0), 900, Time::from_nanos(5)).map(|p| p.delivered.packet), None);
         assert_eq!(packets.bytes(), Bytes::new(300));
@@ -151,11 +204,35 @@ mod tests {
     fn a_packet_discarded_without_a_report_is_dropped_by_its_size() {
         let mut packets = InFlight::default();
         for (number, bytes) in [(0, 1_200), (1, 40), (2, 1_200), (3, 1_200)] {
-            push(&mut packets, number, bytes, number);
+            push(&mut packets, Some(number), bytes, number);
         }
         packets.reconcile(Bytes::new(3_600), 3);
         assert_eq!(packets.bytes(), Bytes::new(3_600));
         assert!(packets.take(Some(1), 40, Time::from_nanos(1)).is_none());
         assert!(packets.take(Some(0), 1_200, Time::ZERO).is_some());
+    }
+
+    #[test]
+    fn packets_that_only_acknowledge_are_dropped_before_full_ones() {
+        let mut packets = InFlight::default();
+        push(&mut packets, None, 1_200, 0);
+        for time in 1..=50 {
+            push(&mut packets, None, 40, time);
+        }
+        push(&mut packets, None, 1_200, 51);
+        packets.reconcile(Bytes::new(2_400), 51);
+        assert_eq!((packets.bytes(), packets.packets.len()), (Bytes::new(2_400), 2));
+    }
+
+    #[test]
+    fn the_memory_for_packets_that_only_acknowledge_is_bounded() {
+        let mut packets = InFlight::default();
+        push(&mut packets, None, 1_200, 0);
+        for time in 1..10_000 {
+            push(&mut packets, None, 40, time);
+            assert!(packets.packets.len() <= MAX_SMALL + 1);
+        }
+        assert!(packets.take(None, 1_200, Time::ZERO).is_some(), "full packets are kept");
+        assert!(packets.take(None, 40, Time::from_nanos(9_999)).is_some());
     }
 }

@@ -52,13 +52,15 @@ mod in_flight;
 mod observer;
 mod permit;
 mod rate_sampler;
+mod reports;
 mod round_trips;
 mod settings;
 
 pub use blueprint::Blueprint;
 pub use choice::{Choice, ChoiceError, DRIVEN};
 pub use exit_report::ExitReport;
-pub use host::{AckEnd, AnyHost, Host, PacketSent};
+pub use host::{AnyHost, Host};
 pub use observer::Observer;
 pub use permit::{Limit, Permit};
+pub use reports::{AckEnd, PacketSent};
 pub use settings::Settings;

@@ -23,7 +23,7 @@
 //! - quinn paces by itself, at 1.25 windows an RTT in bursts of ten packets or 2 ms. A scheme that expects the bursts of an ACK clock sees
 //!   smoother arrivals.
 //! - quinn reports transmissions as batches. The adapter divides a batch into full packets and a rest. A batch that only acknowledges
-//!   counts as in flight until quinn's own count corrects that, with the next ACK.
+//!   counts as in flight until quinn's own count corrects that, with the next ACK. Of 1000 such batches the older half is dropped.
 //! - After an idle time one batch is sent before the restart policy takes over.
 //! - quinn gives no packet numbers with an ACK, lists no lost packets, and reports no spurious loss. Lost packets are the oldest in flight.
 //! - quinn sends only while a whole packet and one byte fit the window, so the adapter gives it a byte more.
