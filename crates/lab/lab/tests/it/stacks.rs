@@ -68,9 +68,9 @@ fn the_stack_moves_no_hash_unless_it_is_linuxs() {
 }
 
 #[test]
-fn another_stack_is_refused_with_the_two_that_there_are() {
+fn another_stack_is_refused_with_those_that_there_are() {
     let error = Options::default().set("stack", "bsd").expect_err("unknown");
-    assert_eq!(error.to_string(), "stack: `bsd` is not known; stacks are `rfc` and `linux`");
+    assert_eq!(error.to_string(), "stack: `bsd` is not known; stacks are `rfc`, `linux`, `noq` and `quinn`");
 }
 
 #[test]
