@@ -187,7 +187,10 @@ where
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(self.clone())
+        // The copy is for a rebinding. noq counts from zero there, and reports losses of earlier packets without a congestion event.
+        let mut copy = self.clone();
+        copy.host.forget_in_flight();
+        Box::new(copy)
     }
 
     fn initial_window(&self) -> u64 {

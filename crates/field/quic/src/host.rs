@@ -57,7 +57,7 @@ enum First {
 /// - [`on_mtu`](Host::on_mtu), [`on_spurious_loss`](Host::on_spurious_loss) and [`on_path_change`](Host::on_path_change) when they happen.
 ///
 /// After each call [`window`](Host::window), [`plan`](Host::plan) and [`pacer`](Host::pacer) say what may be sent. A debug assertion fails
-/// if a stack forgets the end of an ACK or of a loss.
+/// if a stack forgets the end of an ACK. Lost packets without [`on_loss`](Host::on_loss) have no event.
 #[derive(Clone, Debug)]
 pub struct Host<S, R, A> {
     controller: Controller<S, R, A>,
@@ -78,6 +78,8 @@ pub struct Host<S, R, A> {
     newest_lost: Option<Time>,
     /// The number and the transmission time of the newest packet acknowledged so far.
     newest_acked: Option<(u64, Time)>,
+    /// The instant since which the packets of this path are sent: that of the first ACK, or of the last change.
+    path_began: Time,
     /// The instant of the last ACK, and the flight before it.
     before_ack: Option<(Time, Bytes)>,
     /// Whether a spurious loss is still to be reported: the hooks of some stacks have no clock.
@@ -129,6 +131,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
             lost: Vec::new(),
             newest_lost: None,
             newest_acked: None,
+            path_began: now,
             before_ack: None,
             spurious: false,
             answered: false,
@@ -277,7 +280,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
     /// Reports that an ACK newly acknowledges a packet that was sent at `sent_at`. The order within an ACK is free. The host leaves out
     /// packets that it does not know: the handshake's, probes of the path MTU and packets of an earlier path.
     pub fn on_packet_acked(&mut self, now: Time, packet: PacketSent, sent_at: Time) {
-        debug_assert!(self.lost.is_empty(), "on_packet_lost without on_loss");
+        self.discard_incomplete_loss();
         self.wake_up(now);
         if let Stage::Handshake { newest, .. } = &mut self.stage {
             *newest = (*newest).max(Some(sent_at));
@@ -292,6 +295,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
 
     /// Reports the end of an ACK frame. The first one ends the handshake.
     pub fn on_ack_end(&mut self, now: Time, end: AckEnd) {
+        self.discard_incomplete_loss();
         self.wake_up(now);
         if self.is_established() {
             (self.first, self.handshake_bytes) = (First::Decided, Bytes::ZERO);
@@ -310,6 +314,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
 
     fn establish(&mut self, newest: Time, syn_lost: bool) {
         self.stage = Stage::Established;
+        self.path_began = self.path.now;
         let rtt = Some(self.path.now.since(newest)).filter(|rtt| !rtt.is_zero());
         if let Some(rtt) = rtt {
             self.round_trips.sample(&mut self.path, rtt);
@@ -435,15 +440,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
     }
 
     /// Reports an ECN mark that the peer echoed (RFC 9002 section 7.1), after the end of its ACK. `sent_at` is the transmission time of the
-    /// newest packet that the ACK acknowledges.
+    /// newest packet that the ACK acknowledges, ack-eliciting or not.
     pub fn on_mark(&mut self, now: Time, sent_at: Time) {
         self.check_complete();
         self.wake_up(now);
         // The mark of a packet of the handshake, or of an earlier path, has no event.
-        let known = self.newest_acked.is_some_and(|(_, newest)| sent_at <= newest);
-        if !self.is_established() || !known {
-            return;
-        }
+        let Some((_, newest)) = self.newest_acked.filter(|_| sent_at >= self.path_began) else { return };
+        let sent_at = sent_at.min(newest);
         self.episodes.on_mark(self.path.now, sent_at);
         self.path.flight = self.flight_before();
         self.path.recovering = self.recovering();
@@ -480,16 +483,30 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
         if !self.is_established() {
             return;
         }
-        self.packets.clear();
+        self.forget_in_flight();
         self.episodes = Episodes::default();
-        (self.newest_acked, self.before_ack, self.spurious) = (None, None, false);
+        self.spurious = false;
         let path = &mut self.path;
-        (path.flight, path.pipe, path.una) = (Bytes::ZERO, Bytes::ZERO, path.nxt);
         (path.srtt, path.latest_rtt, path.min_rtt) = (None, None, None);
         path.recovering = false;
         self.round_trips = self.round_trips.afresh();
         self.path.rto = self.round_trips.probe_timeout(None);
         self.report(&Event::Begin(Origin::PathChange));
+    }
+
+    /// Forgets the packets in flight, for a stack that copies its controller for a rebinding of the same path: later reports of them have no
+    /// event, to the controller nothing is in flight, and what the controller learned stays.
+    pub fn forget_in_flight(&mut self) {
+        self.packets.clear();
+        self.acked.clear();
+        self.lost.clear();
+        (self.newest, self.newest_lost) = (None, None);
+        (self.newest_acked, self.before_ack, self.path_began) = (None, None, self.path.now);
+        if self.is_established() {
+            (self.first, self.handshake_bytes) = (First::Decided, Bytes::ZERO);
+        }
+        let path = &mut self.path;
+        (path.flight, path.pipe, path.una) = (Bytes::ZERO, Bytes::ZERO, path.nxt);
     }
 
     /// Sets what kept the stack from sending more. If the application had nothing to send, the rest of a train is cut.
@@ -528,9 +545,18 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
         self.episodes.recovering(self.newest_acked.map(|(_, sent_at)| sent_at))
     }
 
-    fn check_complete(&self) {
+    fn check_complete(&mut self) {
         debug_assert!(self.newest.is_none(), "on_packet_acked without on_ack_end");
-        debug_assert!(self.lost.is_empty(), "on_packet_lost without on_loss");
+        self.discard_incomplete_loss();
+    }
+
+    /// Discards lost packets that [`Host::on_loss`] did not follow: stacks report packets of an earlier path so.
+    fn discard_incomplete_loss(&mut self) {
+        if !self.lost.is_empty() {
+            self.lost.clear();
+            self.newest_lost = None;
+            (self.path.flight, self.path.pipe) = (self.packets.bytes(), self.packets.bytes());
+        }
     }
 
     fn report(&mut self, event: &Event<'_>) {

@@ -216,6 +216,66 @@ fn another_path_leaves_out_the_packets_of_the_old_one() {
 }
 
 #[test]
+fn packets_of_before_a_rebinding_have_no_event() {
+    let mut stack = Stack::established("hystart++");
+    stack.send(50, 0..10);
+    stack.acked(90, 1, 50);
+    stack.end(90);
+    stack.host.forget_in_flight();
+    stack.in_flight = 0;
+    assert_eq!(stack.host.path().pipe, Bytes::ZERO);
+    for number in [0, 2] {
+        stack.host.on_packet_lost(number, MSS, None);
+    }
+    stack.send(91, 10..12);
+    stack.host.on_mark(at(95), at(50));
+    stack.acked(131, 10, 91);
+    stack.end(131);
+    stack.lost(11);
+    stack.host.on_loss(at(131), false);
+    let seen = stack.events(|event, path| match event {
+        Event::Acked(ack) => Some(("acked", ack.bytes.get(), path.pipe.get())),
+        Event::Lost(loss) => Some(("lost", loss.bytes.get(), path.pipe.get())),
+        Event::Marked { .. } => Some(("marked", 0, 0)),
+        _ => None,
+    });
+    assert_eq!(seen, [("acked", MSS, 9 * MSS), ("acked", MSS, MSS), ("lost", MSS, 0)]);
+}
+
+#[test]
+fn lost_packets_without_an_end_are_discarded() {
+    let mut stack = Stack::established("slow-start");
+    stack.send(50, 0..4);
+    stack.acked(90, 3, 50);
+    stack.end(90);
+    stack.lost(0);
+    stack.acked(91, 2, 50);
+    stack.end(91);
+    stack.lost(1);
+    stack.host.on_loss(at(91), false);
+    let lost = stack.events(|event, _| match event {
+        Event::Lost(loss) => Some(loss.bytes.get()),
+        _ => None,
+    });
+    assert_eq!(lost, [MSS], "the first list has no event");
+}
+
+#[test]
+fn a_mark_may_come_with_a_newer_packet_that_only_acknowledges() {
+    let mut stack = Stack::established("slow-start");
+    stack.send(50, 0..4);
+    stack.acked(95, 3, 50);
+    stack.end(95);
+    stack.host.on_mark(at(95), at(55));
+    stack.host.on_mark(at(96), at(0));
+    let marks = stack.events(|event, _| match event {
+        Event::Marked { sent_at } => Some(*sent_at),
+        _ => None,
+    });
+    assert_eq!(marks, [Some(at(50))], "a mark of the handshake has no event");
+}
+
+#[test]
 fn an_idle_time_asks_the_restart_policy_before_the_packet() {
     let mut stack = Stack::established("slow-start");
     stack.send(50, 0..10);
