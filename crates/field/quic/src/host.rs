@@ -18,32 +18,10 @@ use crate::rate_sampler::RateSampler;
 use crate::reports::{AckEnd, PacketSent};
 use crate::round_trips::RoundTrips;
 use crate::settings::Settings;
+use crate::stage::{First, Stage};
 
 /// A host whose parts are chosen by name.
 pub type AnyHost = Host<AnyScheme, AnyRestart, AnyLaw>;
-
-/// The progress of the connection.
-#[derive(Clone, Copy, Debug)]
-enum Stage {
-    /// No ACK has arrived.
-    Handshake {
-        /// Whether a packet was found lost.
-        lost: bool,
-        /// Transmission time of the newest packet that the ACK at hand acknowledges.
-        newest: Option<Time>,
-    },
-    Established,
-}
-
-/// The first packet that was sent after the first ACK, if it is not full: a client's Finished, or the first data.
-#[derive(Clone, Copy, Debug)]
-enum First {
-    Expected,
-    /// The packet and its transmission time. The next packet shows whether it was the handshake's. If an ACK comes first, the packet has no
-    /// event.
-    Undecided(Time, PacketSent),
-    Decided,
-}
 
 /// One connection, or one path of a connection: a controller, and what the contract of packet hosts needs.
 ///
@@ -193,6 +171,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
 
     /// Reports a wake-up of the plan that is due, for a stack that can wake at [`Plan::wake`]. Any other call does so too.
     pub fn wake_up(&mut self, now: Time) {
+        if now > self.path.now {
+            self.settle_first();
+        }
         self.path.now = self.path.now.max(now);
         if core::mem::take(&mut self.spurious) && self.episodes.undo() {
             self.path.recovering = self.recovering();
@@ -212,7 +193,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
             return Permit::Now;
         }
         self.ask_after_idle();
-        if self.path.pipe + Bytes::new(bytes) > self.plan.window {
+        if self.path.pipe + self.first.bytes() + Bytes::new(bytes) > self.plan.window {
             return Permit::WindowFull;
         }
         match self.pacer.ready_at(Bytes::new(bytes) + self.headers, false) {
@@ -226,29 +207,31 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
     /// that is sent later.
     pub fn on_packet_sent(&mut self, now: Time, packet: PacketSent) {
         self.check_complete();
+        if self.first.is_handshake(&packet) {
+            self.handshake_bytes += self.first.bytes();
+            self.first = First::Decided;
+        }
         self.wake_up(now);
         let bytes = Bytes::new(packet.bytes);
         if !self.is_established() || bytes > self.path.mss {
             return;
         }
-        match (self.first, packet.number) {
-            (First::Expected, Some(_)) if bytes < self.path.mss => {
-                self.first = First::Undecided(self.path.now, packet);
-                return;
-            }
-            // Packet numbers that begin anew are of another space: the first packet was the handshake's.
-            (First::Undecided(_, first), number) if number <= first.number => {
-                self.handshake_bytes += Bytes::new(first.bytes)
-            }
-            (First::Undecided(at, first), _) => {
-                let now = core::mem::replace(&mut self.path.now, at);
-                self.count_sent(first);
-                self.path.now = now;
-            }
-            _ => {}
+        self.settle_first();
+        let may_be_handshake = packet.number.is_some() && bytes < self.path.mss;
+        if matches!(self.first, First::Expected) && may_be_handshake {
+            self.first = First::Undecided(packet);
+            return;
         }
         self.first = First::Decided;
         self.count_sent(packet);
+    }
+
+    /// Reports the undecided packet as data. It was sent now, because a later call does this before the time advances.
+    fn settle_first(&mut self) {
+        if let First::Undecided(first) = self.first {
+            self.first = First::Decided;
+            self.count_sent(first);
+        }
     }
 
     fn count_sent(&mut self, packet: PacketSent) {
@@ -298,6 +281,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
         self.discard_incomplete_loss();
         self.wake_up(now);
         if self.is_established() {
+            self.settle_first();
             (self.first, self.handshake_bytes) = (First::Decided, Bytes::ZERO);
         }
         match self.stage {

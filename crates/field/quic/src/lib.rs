@@ -55,6 +55,7 @@ mod rate_sampler;
 mod reports;
 mod round_trips;
 mod settings;
+mod stage;
 
 pub use blueprint::Blueprint;
 pub use choice::{Choice, ChoiceError, DRIVEN};

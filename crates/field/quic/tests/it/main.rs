@@ -406,10 +406,41 @@ fn a_clients_finished_has_no_event_and_leaves_its_room_in_the_window() {
 }
 
 #[test]
-fn a_small_first_packet_of_data_is_reported_with_the_next() {
+fn a_small_first_packet_of_data_is_reported_at_its_time() {
     let mut flow = Stack::established("slow-start");
     flow.host.on_packet_sent(at(41), PacketSent { number: Some(0), bytes: 300 });
     assert_eq!(flow.host.path().nxt, 0);
     flow.host.on_packet_sent(at(43), PacketSent { number: Some(1), bytes: 1_200 });
     assert_eq!((flow.host.path().nxt, flow.host.path().last_sent), (1_500, Some(at(43))));
+    let sent = flow.events(|event, path| matches!(event, Event::Sent(_)).then_some(path.now));
+    assert_eq!(sent, [at(41), at(43)]);
+}
+
+#[test]
+fn an_undecided_first_packet_is_data_for_any_later_call() {
+    let mut flow = Stack::established("slow-start");
+    let small = PacketSent { number: Some(0), bytes: 300 };
+    flow.host.on_packet_sent(at(41), small);
+    assert_eq!(flow.host.before_send(at(41), 11_701), Permit::WindowFull, "the window counts it");
+    assert_eq!(flow.host.path().nxt, 0);
+    flow.host.on_packet_acked(at(81), small, at(41));
+    flow.host.on_ack_end(at(81), AckEnd { in_flight: Some(0), app_limited: true });
+    let seen = flow.events(|event, path| match event {
+        Event::Sent(_) => Some(("sent", path.now)),
+        Event::Acked(ack) if ack.bytes == Bytes::new(300) => Some(("acked", path.now)),
+        _ => None,
+    });
+    assert_eq!(seen, [("sent", at(41)), ("acked", at(81))]);
+}
+
+#[test]
+fn another_path_forgets_the_room_of_a_clients_finished() {
+    let mut flow = Stack::established("slow-start");
+    let before = flow.host.window();
+    for (number, bytes) in [(0, 89), (0, 1_111)] {
+        flow.host.on_packet_sent(at(40), PacketSent { number: Some(number), bytes });
+    }
+    assert_eq!(flow.host.window(), before + Bytes::new(89));
+    flow.host.on_path_change(at(60));
+    assert_eq!((flow.host.window(), flow.host.path().pipe), (before, Bytes::ZERO));
 }
