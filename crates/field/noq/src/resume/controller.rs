@@ -81,7 +81,7 @@ impl ResumeController {
             if let Some(claim) = self.claim.take() {
                 claim.delete();
             }
-        } else if self.phases.phase() == Phase::Normal {
+        } else if self.phases.phase() == Phase::Normal && !self.phases.is_revocable() {
             self.claim = None;
         }
     }
@@ -92,8 +92,8 @@ impl ResumeController {
         let (Some(window), Some(rtt), Some(memory)) = (acked, self.observer.min_rtt(), &self.memory) else {
             return;
         };
-        if self.phases.phase() != Phase::Normal || window < MIN_INITIAL_WINDOWS * self.inner.initial_window()
-        {
+        let is_over = self.phases.phase() == Phase::Normal && !self.phases.is_revocable();
+        if !is_over || window < MIN_INITIAL_WINDOWS * self.inner.initial_window() {
             return;
         }
         let rtt = rtt.max(Duration::from_micros(1));

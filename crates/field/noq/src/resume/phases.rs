@@ -122,6 +122,9 @@ pub struct Phases {
     newest: Option<Packet>,
     /// The start of the last recovery period.
     recovery: Option<Instant>,
+    /// The state before a jump or a validation that the last ACK permitted, until the next packet or ACK. The losses that
+    /// an ACK shows are reported after its end, and revoke it.
+    revocable: Option<(State, Outcome)>,
 }
 
 impl Phases {
@@ -144,6 +147,7 @@ impl Phases {
             window_limited: false,
             newest: None,
             recovery: None,
+            revocable: None,
         }
     }
 
@@ -209,13 +213,20 @@ impl Phases {
         self.mtu = mtu.into();
     }
 
+    /// Returns true if congestion that the last ACK shows would still revoke the jump or the validation.
+    pub(super) fn is_revocable(&self) -> bool {
+        self.revocable.is_some()
+    }
+
     /// Reports that the window blocked a packet.
     pub fn on_window_limited(&mut self) {
+        self.revocable = None;
         self.window_limited = true;
     }
 
     /// Reports a transmission.
     pub fn on_sent(&mut self, now: Instant, bytes: u64, number: u64) {
+        self.revocable = None;
         if self.overdue(now) {
             self.end_jump();
         }
@@ -230,6 +241,7 @@ impl Phases {
 
     /// Reports the acknowledgement of a packet, before the inner controller receives it.
     pub fn on_acked(&mut self, now: Instant, sent: Instant, bytes: u64, number: u64, app_limited: bool) {
+        self.revocable = None;
         let sample = now.saturating_duration_since(sent);
         self.sample = Some(self.sample.map_or(sample, |smallest| smallest.min(sample)));
         self.min_rtt = Some(self.min_rtt.map_or(sample, |min| min.min(sample)));
@@ -262,7 +274,8 @@ impl Phases {
         }
     }
 
-    /// Reports the end of an ACK frame, with the bytes still in flight and the inner controller's window.
+    /// Reports the end of an ACK frame, with the bytes still in flight and the inner controller's window. Congestion that is
+    /// reported next, before another packet or ACK, revokes a jump or a validation.
     ///
     /// `claim` returns true if this connection may use the saved values. It is called once, when the jump is due.
     pub fn on_end_acks(
@@ -276,6 +289,7 @@ impl Phases {
         self.flight = flight;
         self.window_limited &= !app_limited;
         let sample = self.sample.take();
+        let before = (self.state, self.outcome);
         match self.state {
             State::Reconnaissance { saved } => {
                 if let Some(sample) = sample {
@@ -299,6 +313,10 @@ impl Phases {
             }
             _ => {}
         }
+        let jumps =
+            matches!((before.0, self.state), (State::Reconnaissance { .. }, State::Unvalidated { .. }));
+        let validates = before.1 != Outcome::Validated && self.outcome == Outcome::Validated;
+        self.revocable = Some(before).filter(|_| jumps || validates);
         self.settle(inner);
     }
 
@@ -313,6 +331,9 @@ impl Phases {
         let repeated = self.recovery.is_some_and(|recovery| sent <= recovery);
         if !repeated {
             self.recovery = Some(now);
+        }
+        if let Some(before) = self.revocable.take() {
+            (self.state, self.outcome) = before;
         }
         match self.state {
             State::Reconnaissance { .. } => {
@@ -340,6 +361,7 @@ impl Phases {
     /// Reports that the connection moved to another path. The saved values are not used there (section 3.2), and a jump
     /// that is not validated ends in a retreat (section 3.3).
     pub fn on_path_change(&mut self) {
+        self.revocable = None;
         match self.state {
             State::Reconnaissance { .. } => {
                 self.outcome = Outcome::PathChanged;

@@ -154,6 +154,31 @@ fn a_loss_in_the_jump_halves_the_pipe_and_holds_the_window() {
 }
 
 #[test]
+fn a_loss_that_the_validating_ack_shows_revokes_the_validation() {
+    let mut host = Host::new(400 * MTU, RTT);
+    host.initial(RTT);
+    host.fill();
+    host.now += RTT;
+    let lost = host.flight.remove(0);
+    host.ack(199, false);
+    host.flight.push(lost);
+    host.lose();
+    assert_eq!((host.phases.phase(), host.phases.outcome()), (Phase::SafeRetreat, Outcome::Retreated));
+    assert_eq!(host.window(), 199 * MTU / 2);
+}
+
+#[test]
+fn a_loss_that_the_last_ack_before_the_jump_shows_prevents_it() {
+    let mut host = Host::new(400 * MTU, RTT);
+    host.fill();
+    host.flight.push(host.flight[0]);
+    host.now += RTT;
+    host.ack(10, false);
+    host.lose();
+    assert_eq!((host.phases.outcome(), host.window()), (Outcome::CongestionBeforeJump, host.inner));
+}
+
+#[test]
 fn a_new_path_ends_the_jump_in_a_retreat() {
     let mut host = Host::new(400 * MTU, RTT);
     host.initial(RTT);
@@ -223,7 +248,8 @@ proptest! {
                     let window = host.window();
                     host.lose();
                     if matches!(before, Phase::Unvalidated | Phase::Validating) {
-                        prop_assert_eq!(host.phases.phase(), Phase::SafeRetreat);
+                        let revoked = host.phases.outcome() == Outcome::CongestionBeforeJump;
+                        prop_assert!(revoked || host.phases.phase() == Phase::SafeRetreat);
                         prop_assert!(host.window() <= window);
                     }
                 }
