@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use firstflight::registry::{Ability, AnyLaw, AnyRestart, AnyScheme, Offers};
-use firstflight::{Avoidance, Controller, Startup, Time};
+use firstflight::{Avoidance, Controller, Span, Startup, Time};
 use firstflight_quic::{Blueprint, Choice, ChoiceError, ExitReport, Observer};
 use noq_proto::congestion::{Controller as NoqController, ControllerFactory};
 
@@ -86,6 +86,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Factory<S, R, A> {
     /// Sets the bytes of the headers of IP and UDP, which rates count: 28 with IPv4, the default, and 48 with IPv6.
     pub fn headers(self, bytes: u64) -> Self {
         Self { blueprint: self.blueprint.headers(bytes), ..self }
+    }
+
+    /// Sets the `max_ack_delay` of peers (RFC 9000 section 18.2), a part of the probe timeout. The default is 25 ms.
+    pub fn max_ack_delay(self, delay: Span) -> Self {
+        Self { blueprint: self.blueprint.max_ack_delay(delay), ..self }
     }
 }
 

@@ -35,7 +35,7 @@
 //! | a train | as a rate, with a `send_quantum` of one packet; after the last packet `window()` blocks |
 //! | hold | `window()` blocks |
 //!
-//! noq's token bucket saves credit for ten packets or 2 ms, whichever is more, while nothing is sent. To send the first packets after a
+//! noq's token bucket saves credit while nothing is sent: for 2 ms, or for ten packets if that is more and 10 ms suffice for them. To send the first packets after a
 //! pause at the rate too, the controller reports a rate of one packet in 10 ms from the ACK after which the application was the limit to
 //! the next packet: at this rate the bucket holds one packet. The first packet may therefore wait for up to 10 ms after the previous one.
 //! On paths with a minimum RTT below 10 ms the controller does this only for trains.
@@ -48,7 +48,10 @@
 //! - A rate of noq is at most 16 Gbit/s.
 //! - A wake-up of a scheme comes with the next packet or ACK.
 //! - noq gives a controller no address: rates count headers of IPv4 unless [`Factory::headers`] says otherwise.
-//! - noq clones the controller for a rebinding of the same IP address, and builds a new one for another address.
+//! - noq clones the controller for a rebinding of the same IP address, and builds a new one for another address. The clone knows of no packet
+//!   in flight.
+//! - noq reports the peer's `max_ack_delay` only if the ACK frequency extension changes it: 25 ms is assumed unless
+//!   [`Factory::max_ack_delay`] says otherwise.
 //! - ECN marks come as one report for an ACK, without a count.
 
 mod controller;

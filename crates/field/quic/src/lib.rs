@@ -37,6 +37,11 @@
 //!
 //! - A stack that gives no clock before it sends lets one packet escape after an idle time, and an adapter whose stack reports batches one
 //!   batch: [`Host::on_packet_sent`] then asks the restart policy. [`Host::before_send`] has no such limit.
+//! - Losses of handshake packets are not reported as congestion. [`firstflight::Event::Established`] has `syn_lost` only if the stack reports
+//!   a loss before the first ACK.
+//! - A client's Finished counts as data if it follows data (0-RTT), or if another call comes before the packet that would show it.
+//! - In the handshake [`Host::before_send`] answers [`Permit::Now`]. The caller compares its bytes in flight with [`Host::window`].
+//! - The peer's `max_ack_delay` is assumed to be 25 ms unless [`Settings`] or [`Host::set_max_ack_delay`] say otherwise.
 //! - A wake-up that no one calls [`Host::wake_up`] for comes with the next event.
 //! - A datagram larger than the MTU is a probe of the path MTU (RFC 9000 section 14.4), and is left out: its loss is no congestion.
 #![no_std]

@@ -27,6 +27,8 @@
 //! - After an idle time one batch is sent before the restart policy takes over.
 //! - quinn gives no packet numbers with an ACK, lists no lost packets, and reports no spurious loss. Lost packets are the oldest in flight.
 //! - quinn sends only while a whole packet and one byte fit the window, so the adapter gives it a byte more.
+//! - quinn reports the loss of a packet of the handshake like any other. After the first ACK it may be charged to data.
+//! - quinn reports no `max_ack_delay` of the peer: 25 ms is assumed unless [`Factory::max_ack_delay`] says otherwise.
 //! - A wake-up of a scheme comes with the next packet or ACK.
 //! - quinn gives a controller no address: rates count headers of IPv4 unless [`Factory::headers`] says otherwise.
 

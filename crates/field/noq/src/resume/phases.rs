@@ -348,11 +348,13 @@ impl Phases {
             }
             State::Unvalidated { .. } | State::Validating { .. } => self.retreat(Outcome::Retreated),
             State::Normal(Handover::Floor { window, .. } | Handover::Climb { window, .. }) if !repeated => {
-                // The inner controller's own reduction; RFC 9002's, if it did not reduce.
-                let reduced = if after < before { scale(window, after, before) } else { window / REDUCTION };
-                let window = reduced.max(self.min_window());
+                let window = self.reduced(window, before, after);
                 self.hand_over(Handover::Floor { window });
                 self.settle(after);
+            }
+            State::SafeRetreat { last, window, pipe } if !repeated => {
+                let window = self.reduced(window, before, after);
+                self.state = State::SafeRetreat { last, window, pipe };
             }
             State::SafeRetreat { .. } | State::Normal(_) => {}
         }
@@ -470,6 +472,12 @@ impl Phases {
         if matches!(self.state, State::Normal(Handover::Floor { window, .. }) if inner >= window) {
             self.hand_over(Handover::Done);
         }
+    }
+
+    /// Returns `window` after congestion: with the inner controller's own reduction, or RFC 9002's if it did not reduce.
+    fn reduced(&self, window: u64, before: u64, after: u64) -> u64 {
+        let reduced = if after < before { scale(window, after, before) } else { window / REDUCTION };
+        reduced.max(self.min_window())
     }
 
     fn min_window(&self) -> u64 {

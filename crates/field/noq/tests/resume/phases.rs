@@ -179,6 +179,24 @@ fn a_loss_that_the_last_ack_before_the_jump_shows_prevents_it() {
 }
 
 #[test]
+fn another_episode_in_the_retreat_reduces_the_window_again() {
+    let mut host = Host::new(400 * MTU, RTT);
+    host.initial(RTT);
+    host.fill();
+    host.now += RTT;
+    host.ack(50, false);
+    host.lose();
+    host.lose();
+    assert_eq!(host.window(), 25 * MTU, "one episode");
+    host.now += RTT;
+    host.flight.clear();
+    host.send();
+    host.now += RTT;
+    host.lose();
+    assert_eq!((host.phases.phase(), host.window()), (Phase::SafeRetreat, 25 * MTU / 2));
+}
+
+#[test]
 fn a_new_path_ends_the_jump_in_a_retreat() {
     let mut host = Host::new(400 * MTU, RTT);
     host.initial(RTT);
