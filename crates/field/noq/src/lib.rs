@@ -36,9 +36,10 @@
 //! | hold | `window()` blocks |
 //!
 //! noq's token bucket saves credit while nothing is sent: for ten packets or 2 ms, whichever is more (256 packets at most), but never for
-//! more than 10 ms (one packet is always allowed). To send the first packets after a pause at the rate too, the controller reports a rate of one packet in 10 ms from
-//! the ACK after which the application was the limit to the next packet: at this rate the bucket holds one packet. The first packet may
-//! therefore wait for up to 10 ms after the previous one. On paths with a minimum RTT below 10 ms the controller does this only for trains.
+//! more than 10 ms (one packet is always allowed). To send the first packets after a pause at the rate too, the controller reports a rate of
+//! one packet in 10 ms from the ACK after which the application was the limit to the next packet: at this rate the bucket holds one packet.
+//! The first packet may therefore wait for up to 10 ms after the previous one. On paths with a minimum RTT below 10 ms the controller does
+//! this only for trains.
 //!
 //! # Limits
 //!
