@@ -17,7 +17,7 @@ pub(crate) fn one_packet_bucket(mtu: Bytes) -> u64 {
 /// Returns a rate in bytes per second at which noq releases a packet of `mtu` bytes each `gap`, and not earlier.
 ///
 /// noq waits for the shortfall of `mtu` bytes, rounded to whole nanoseconds, and counts whole bytes afterwards. If the wait was rounded
-/// down, a byte is missing, and another wait follows. So the rate is the highest one whose wait is at least the gap and carries the packet.
+/// down, a byte is missing, and another wait follows. So the rate is the highest one whose wait is no shorter than the gap and carries the packet.
 /// Whole bytes per second keep gaps of up to 10 ms within a microsecond.
 pub(crate) fn rate_of_gap(mtu: Bytes, gap: Span) -> u64 {
     const SECOND: u128 = 1_000_000_000;

@@ -15,7 +15,7 @@ pub(crate) struct Episodes {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Reduction {
     at: Option<Time>,
-    /// Start of the recovery period; none after persistent congestion.
+    /// The instant at which the recovery period began; `None` after persistent congestion.
     recovery: Option<Time>,
 }
 

@@ -6,7 +6,7 @@
 //!
 //! # Determinism
 //! TLS draws keys from the system, so a null session replaces it: packets are not encrypted, but have tags of 16 bytes, and the flights of the
-//! handshake have the sizes of TLS 1.3 with a chain of two certificates. Random generators, connection IDs and tokens are seeded. One
+//! handshake have the estimated sizes of TLS 1.3 with a chain of two certificates. Random generators, connection IDs and tokens are seeded. One
 //! exception is outside this crate: the BBR controllers of both stacks seed a generator from the system, for their choices after start-up
 //! (when to probe for bandwidth again).
 

@@ -215,7 +215,7 @@ impl PhaseOf {
     }
 }
 
-/// Returns what is known of a sender: neither its minimum RTT nor the progress of its repairs.
+/// Returns the known state of a sender. The minimum RTT and the progress of repairs are unknown, and so is SND.UNA: `una` is zero.
 fn snapshot(phase: Phase, state: Option<Congestion>, sent: u64) -> Snapshot {
     let state =
         state.unwrap_or(Congestion { window: 0, ssthresh: None, in_flight: 0, rtt: None, rtt_samples: 0 });
@@ -230,7 +230,7 @@ fn snapshot(phase: Phase, state: Option<Congestion>, sent: u64) -> Snapshot {
         #[expect(clippy::cast_possible_truncation, reason = "the number is modulo 2^32")]
         rtt_samples: state.rtt_samples as u32,
         recovering: false,
-        una: sent.saturating_sub(state.in_flight),
+        una: 0,
         nxt: sent,
         train: None,
     }

@@ -55,7 +55,7 @@ pub enum Outcome {
     RttNotValidated,
     /// Half of the saved window is not above twice the present window, to which slow start grows in a round trip.
     NoGain,
-    /// Another connection uses the saved values, or their lifetime ended in Reconnaissance.
+    /// The saved values were not free: another connection uses them, or their lifetime ended in Reconnaissance.
     NotClaimed,
     /// The application sent too little to test the path.
     RateLimited,
@@ -490,7 +490,7 @@ fn is_other_path(saved: Saved, min: Duration, latest: Duration) -> bool {
     min.saturating_mul(MIN_RTT) <= saved.rtt || latest > saved.rtt.saturating_mul(MAX_RTT)
 }
 
-/// Returns `bytes` over `span` as a rate in bytes per second, at least 1.
+/// Returns the rate of `bytes` over `span`, in bytes per second and never below 1.
 fn per_second(bytes: u64, span: Duration) -> u64 {
     let nanos = span.as_nanos().max(1);
     u64::try_from(u128::from(bytes) * 1_000_000_000 / nanos).unwrap_or(u64::MAX).max(1)

@@ -78,7 +78,7 @@ impl Store {
         self.len() == 0
     }
 
-    /// Returns the values saved for `key`, unless their lifetime is over at `now`, which deletes them.
+    /// Returns the values saved for `key`; `None` if there are none. Deletes values whose lifetime is over at `now`.
     pub fn get(&self, key: &Key, now: u64) -> Option<Saved> {
         let content = &mut *self.lock();
         content.expire(key, now, self.lifetime);

@@ -148,7 +148,7 @@ impl Net {
         self.drive();
     }
 
-    /// Advances to the next arrival or timer, or to `limit` if that is before. Returns whether there was something to wait for.
+    /// Advances to the next arrival or timer, or to `limit` if that is earlier. Returns whether any of them was pending.
     fn step(&mut self, limit: Option<Instant>) -> bool {
         let arrival = self.flying.peek().map(|packet| packet.0.at);
         let timers = self.sides.iter_mut().filter_map(|side| side.connection.as_mut()?.1.poll_timeout());

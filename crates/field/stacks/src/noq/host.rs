@@ -81,8 +81,8 @@ impl Host {
     pub(super) fn new(spec: HostSpec) -> Self {
         let HostSpec { side, seed: run, flow, payload, total, factories, epoch } = spec;
         let seen = Arc::new(Seen::default());
-        // A server may send three times the client's first packet before the client answers (RFC 9000 section 8.1). With larger packets the
-        // handshake would need another round trip.
+        // A server may send three times the client's first packet before the client answers (RFC 9000 section 8.1). Three
+        // larger packets may exceed that, and the handshake would need another round trip.
         let payload = if side == Role::Server { MIN_PAYLOAD } else { payload };
         let mut transport = TransportConfig::default();
         transport

@@ -113,7 +113,7 @@ impl Path {
 
     /// Counts packets that a host with packet numbers found lost: they are no longer in flight, and their data is sent in
     /// new packets. Call this after [`Event::Lost`](super::Event::Lost), which needs [`Path::flight`] before the ACK. A
-    /// host with a byte stream subtracts the bytes from [`Path::pipe`] alone.
+    /// host with a byte stream does not call this: lost bytes stay in its [`Path::flight`], and leave [`Path::pipe`].
     pub fn lost(&mut self, loss: &Loss<'_>) {
         self.flight -= loss.bytes;
         self.pipe -= loss.bytes;
