@@ -39,6 +39,7 @@ evidence-measure:
 	bench/evidence/pairs.py target/release/firstflight
 	bench/evidence/territories.py target/release/firstflight
 	bench/evidence/presets.py target/release/firstflight
+	bench/evidence/quic.py hosts target/release/firstflight
 	FIRSTFLIGHT=target/release/firstflight bash .ci/packetdrill write || test $$? -eq 3
 	mkdir -p out
 	RACES=5000 SEED=20261125 THREADS=2 cargo test --profile quick --locked -p firstflight-fuzz-bodies --test it agreement -- --nocapture \

@@ -8,12 +8,11 @@ The findings in `data/quic.toml` are written by hand from the tables: read them 
 """
 
 import json
-import statistics
 import subprocess
 import sys
 
 import evidence
-from score import by_cost, mark, share, significant
+from score import by_cost, share, significant
 
 PATHS = {
     "slow": "--rate 5mbit --rtt 100ms --queue 1bdp --size 500kB",
