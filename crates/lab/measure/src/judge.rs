@@ -86,7 +86,7 @@ pub struct Measured {
     pub writes_in_pieces: bool,
 }
 
-/// Removes from a row what is known only inside a sender: start-up, its exit, and timeouts. A QUIC stack does not report them.
+/// Removes the start-up and its exit from a row. A QUIC stack does not report these of its own controllers.
 pub fn without_start_up(row: &mut Row) {
     row.su_time_s = None;
     row.su_throughput_bps = None;

@@ -37,3 +37,16 @@ fn most_common<'a>(ranked: &[(&'a str, &str)]) -> Option<&'a str> {
     // `max_by_key` returns the last of equal items, so the order is reversed.
     ranked.iter().rev().map(|(law, _)| *law).max_by_key(|one| count(one))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_option_is_advised_next_to_a_stacks_own_controller() {
+        let note = |laws: &[(&str, &str)]| laws_differ("cubic", laws, option).expect("they differ");
+        assert_eq!(note(&[("cubic", ""), ("own", "")]), "avoidance laws differ (cubic, own).");
+        let advice = "avoidance laws differ (cubic, reno); --avoidance reno compares start-ups alone.";
+        assert_eq!(note(&[("reno", ""), ("reno", "")]), advice);
+    }
+}
