@@ -86,7 +86,7 @@ pub struct Measured {
     pub writes_in_pieces: bool,
 }
 
-/// Removes the start-up and its exit from a row. A QUIC stack does not report these of its own controllers.
+/// Removes the start-up and its exit from the row of a controller that reports neither, as those of a QUIC stack.
 pub fn without_start_up(row: &mut Row) {
     row.su_time_s = None;
     row.su_throughput_bps = None;
