@@ -10,6 +10,7 @@
 
 pub mod arithmetic;
 pub mod available;
+pub mod change;
 mod column;
 mod counted;
 mod cpu;
@@ -41,6 +42,7 @@ mod verdict;
 mod waits;
 mod windows;
 
+pub use change::{Change, Mean, Scale};
 pub use column::{Column, Kind, Typed, count, joined};
 pub use counted::{Counted, Intervals, SuCounted, Tally};
 pub use cpu::CpuFields;
