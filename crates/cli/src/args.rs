@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::compare::Compare;
+use crate::diff::Diff;
 use crate::emulate::Emulate;
 use crate::groups::WIDTH;
 use crate::inspect::Inspect;
@@ -47,6 +48,8 @@ pub(crate) enum Command {
     Sweep(Sweep),
     /// Score a sweep: each scheme's cost, loss, queue, timeouts and harm, and the best schemes by class of path.
     Score(Score),
+    /// Compare two results, path by path and seed by seed: which numbers changed, and by how much.
+    Diff(Diff),
     /// List schemes, restart policies and laws, with what each needs.
     Schemes(Schemes),
     /// List the paths that have a name, for `--path`; with a name, its keys, source and notes.

@@ -5,6 +5,7 @@ use firstflight_measure::Reference;
 use firstflight_report::TableStyle;
 use firstflight_scenario::{Scenario, SchemeChoice};
 
+use crate::checks::Checks;
 use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
 use crate::options::{OutputOptions, RunOptions};
@@ -18,6 +19,7 @@ pub(crate) struct Order<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) choices: &'a [SchemeChoice],
     pub(crate) runs: &'a RunOptions,
+    pub(crate) checks: Checks,
     pub(crate) to: &'a OutputOptions,
     pub(crate) style: TableStyle,
     /// The length of the figure in nanoseconds; `None` if it was not given.
@@ -78,7 +80,7 @@ pub(crate) fn carry_out(
     jobs: Option<usize>,
     mut notes: Vec<String>,
 ) -> Result<(), Failure> {
-    let Order { scenario, to, .. } = *order;
+    let &Order { scenario, to, .. } = order;
     let cast = raced.logged().to_vec();
     let logs = Logs::new(scenario, &cast, to, order.arguments)?;
     notes.extend(scenario.ineffective(order.choices));

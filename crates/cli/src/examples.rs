@@ -92,6 +92,24 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "diff",
+        &[
+            (
+                "firstflight race --jitter 1ms --runs 5 --each-run --parquet before.parquet",
+                "Rows of an earlier build.",
+            ),
+            (
+                "firstflight race --jitter 1ms --runs 5 --each-run --parquet after.parquet",
+                "Rows of this one.",
+            ),
+            ("firstflight diff before.parquet after.parquet", "What changed."),
+            (
+                "firstflight diff before.parquet after.parquet --assert 'cost<=baseline*1.05'",
+                "Fail if a scheme costs 5 % more.",
+            ),
+        ],
+    ),
+    (
         "score",
         &[
             ("firstflight score grid --partial", "What the parts that are there say."),

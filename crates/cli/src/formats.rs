@@ -11,6 +11,7 @@ const OUTPUTS: &[(&str, &[&str])] = &[
     ("--series", &["parquet", "pq", "csv"]),
     ("--openmetrics", &["prom", "txt", "om"]),
     ("--log", &["pcapng"]),
+    ("--junit", &["xml"]),
 ];
 
 /// The maximum length of an extension. A longer one is treated as part of the name.

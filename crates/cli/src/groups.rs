@@ -9,7 +9,7 @@ use crate::output;
 
 /// The groups, each with its heading and the names of its commands.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Simulate", &["race", "run", "sweep", "score"]),
+    ("Simulate", &["race", "run", "sweep", "score", "diff"]),
     ("Measure", &["inspect", "probe", "reflect", "watch"]),
     ("Real paths", &["emulate", "compare", "serve", "get", "put", "kernel"]),
     ("Reproduce", &["paper", "model", "replay", "packetdrill"]),

@@ -31,7 +31,21 @@ const BRIEF: [(&str, &str); 19] = [
 ];
 
 /// The lines of the short help of one command, each as (command, argument, line).
-const OWN: [(&str, &str, &str); 42] = [
+const OWN: [(&str, &str, &str); 56] = [
+    ("race", "baseline", "Compare with an earlier result, a file of rows"),
+    ("race", "conditions", "Fail unless this holds, as in cost<=1.6"),
+    ("run", "baseline", "Compare with an earlier result, a file of rows"),
+    ("run", "conditions", "Fail unless this holds, as in cost<=1.6"),
+    ("score", "folder", "The folder that `sweep --out` wrote"),
+    ("score", "partial", "Score the parts that are there, even if some are missing"),
+    ("score", "of", "Only paths that meet these, as in loss<=0.1%,cross=none"),
+    ("score", "full", "Print every table: each class by itself"),
+    ("score", "conditions", "Fail unless this holds, as in leap.cost_median<=1.6"),
+    ("diff", "before", "A file of rows, or the folder of a sweep"),
+    ("diff", "after", "The same, after"),
+    ("diff", "numbers", "Compare these numbers, as in cost,su_loss"),
+    ("diff", "full", "Show equal numbers too"),
+    ("diff", "conditions", "Fail unless this holds, as in cost<=baseline*1.05"),
     ("serve", "folder", "The folder"),
     ("serve", "uploads", "Take files from `put`, instead of sending files"),
     ("serve", "force", "With --uploads: replace files that are there"),
@@ -77,8 +91,9 @@ const OWN: [(&str, &str, &str); 42] = [
 ];
 
 /// Commands that have too many options for their short help, which lists only the options that are used often.
-const LONG: [&str; 10] =
-    ["race", "run", "probe", "inspect", "emulate", "compare", "serve", "get", "put", "watch"];
+const LONG: [&str; 12] = [
+    "race", "run", "score", "diff", "probe", "inspect", "emulate", "compare", "serve", "get", "put", "watch",
+];
 
 const EXIT_STATUS: &str = "Exit status: 0 done; 1 a check failed; 2 usage or input, outputs that cannot be opened \
     included; 3 writing failed midway; 130 interrupted.";

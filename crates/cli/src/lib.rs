@@ -5,12 +5,15 @@
 
 mod args;
 mod captures;
+mod checks;
 mod clock;
 mod columns;
 mod compare;
 mod contest;
+mod diff;
 mod documents;
 mod drawings;
+mod earlier;
 mod emulate;
 mod examples;
 mod excerpt;
@@ -90,6 +93,7 @@ fn carry_out(registry: Registry, line: &CommandLine) -> Result<(), Failure> {
         Command::Run(file) => race::from_file(&file, registry, &line.shown),
         Command::Sweep(command) => sweep::sweep(&command, registry, &line.shown),
         Command::Score(command) => score::score(&command, registry, &line.shown),
+        Command::Diff(command) => diff::diff(&command, &line.shown),
         Command::Replay(command) => replay::replay(&command, registry),
         Command::Paper(command) => paper::paper(&command, registry, &line.shown),
         Command::Probe(options) => probe::from_options(&options, registry, &line.shown),

@@ -8,9 +8,10 @@ use firstflight_lab::{
     populations_until_interrupted,
 };
 use firstflight_measure::{PopulationResult, Reference, population_verdict, rank_populations};
-use firstflight_report::{Rows, TableStyle, prose, table, windows_table};
+use firstflight_report::{Rows, TableStyle, markdown, prose, table, windows_table};
 use firstflight_scenario::{CastError, FlowPlace, Scenario, SchemeChoice, is_named};
 
+use crate::checks::{CheckOptions, Form};
 use crate::contest::{Order, Raced, Ran, carry_out, refuse_trains};
 use crate::failure::{Failure, Place};
 use crate::flow_drawings::FlowDrawings;
@@ -36,8 +37,7 @@ pub(crate) fn can_run(list: Option<&str>, choices: &[SchemeChoice]) -> (Vec<Sche
 pub(crate) fn run(
     scenario: &Scenario,
     choices: &[SchemeChoice],
-    runs: &RunOptions,
-    to: &OutputOptions,
+    (runs, checks, to): (&RunOptions, &CheckOptions, &OutputOptions),
     inputs: &[Input<'_>],
     notes: Vec<String>,
     arguments: &[String],
@@ -66,7 +66,13 @@ pub(crate) fn run(
     let of_flows: Vec<String> = cast.iter().map(|choice| flow_name(&mix, choice)).collect();
     to.check(choices, &of_flows, inputs, arguments)?;
     let until = figure_until(to, drawn, arguments)?;
-    let order = Order { scenario, choices, runs, to, style, until, arguments };
+    // A scheme's flows are alone or mixed with those of other schemes.
+    let names = choices.iter().flat_map(|choice| {
+        let name = choice.name();
+        [name.to_owned(), format!("{name} mixed")]
+    });
+    let checks = checks.open(&names.collect::<Vec<_>>(), inputs, arguments)?;
+    let order = Order { scenario, choices, runs, checks, to, style, until, arguments };
     let flows = Flows { order: &order, cast, groups, drawings: FlowDrawings::new(to, scenario) };
     carry_out(flows, &order, jobs, notes)
 }
@@ -92,7 +98,7 @@ impl Raced for Flows<'_> {
     }
 
     fn race(&self, how: How<'_>, logs: &Logs<'_>) -> Result<Ran<PopulationResult>, RunError> {
-        let Order { scenario, choices, runs, .. } = *self.order;
+        let &Order { scenario, choices, runs, .. } = self.order;
         let flow_tap = |flow: PopulationFlow<'_>| logs.of_flow(flow);
         let record_flow = |flow: PopulationFlow<'_>, recording| self.drawings.take(flow, recording);
         let how = How {
@@ -121,23 +127,28 @@ impl Raced for Flows<'_> {
         references: Vec<Reference<PopulationResult>>,
         partial: Option<Partial>,
     ) -> Result<(), Failure> {
-        let Order { scenario, runs, to, until, .. } = *self.order;
+        let &Order { scenario, runs, ref checks, to, until, .. } = self.order;
         let style = &self.order.style;
         rank_populations(&mut results);
         let shown = shown(&results, runs)?;
         if let Some(partial) = partial {
             if !shown.is_empty() {
-                to_stdout(scenario, &partial.sentence(), &shown, Some(&partial), (to, style))?;
+                let style = (to, style, checks.is_markdown);
+                to_stdout(scenario, &partial.sentence(), &shown, Some(&partial), style)?;
             }
             return Err(partial.failure());
         }
         let flows = scenario.population.as_ref().map_or(0, |population| population.flows);
         let verdict = population_verdict(flows, &results, &references);
         let program = self.order.program();
+        let rows: Vec<_> = results.iter().flat_map(|result| &result.rows).collect();
+        let rows = records(&rows).map_err(Failure::write);
+        let form = Form::of(checks.is_markdown, to.json || to.csv);
         let outputs = [
-            to_stdout(scenario, &verdict, &shown, None, (to, style)),
+            to_stdout(scenario, &verdict, &shown, None, (to, style, checks.is_markdown)),
             to_parquet(to, &shown),
             self.drawings.write((scenario, &self.cast), (&shown, &verdict), (to, until), program),
+            rows.and_then(|rows| checks.carry_out(rows, form, style)),
         ];
         outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()))
     }
@@ -183,10 +194,14 @@ fn to_stdout(
     verdict: &str,
     shown: &[Record],
     partial: Option<&Partial>,
-    (to, style): (&OutputOptions, &TableStyle),
+    (to, style, is_markdown): (&OutputOptions, &TableStyle, bool),
 ) -> Result<(), Failure> {
     if output::print_records(shown, partial, (to.json, to.csv))? {
         return Ok(());
+    }
+    if is_markdown {
+        let title = format!("### {}\n\n", markdown::text(&scenario.describe()));
+        return output::print(&(title + &table::markdown(shown, verdict, style)));
     }
     let title = prose::fold(&format!("{}\n\n", scenario.describe()), style.width, 0);
     output::print(&(title + &table::render(shown, verdict, style) + &windows_table(shown, style.width)))

@@ -14,6 +14,7 @@ use firstflight_scenario::{
     over_restarts,
 };
 
+use crate::checks::CheckOptions;
 use crate::contest::{Order, Raced, Ran, carry_out, refuse_trains};
 use crate::drawings::{Drawings, base_path};
 use crate::failure::{Failure, Place};
@@ -36,6 +37,8 @@ pub(crate) struct Race {
     #[command(flatten)]
     pub(crate) runs: RunOptions,
     #[command(flatten)]
+    pub(crate) checks: CheckOptions,
+    #[command(flatten)]
     pub(crate) output: OutputOptions,
 }
 
@@ -48,6 +51,8 @@ pub(crate) struct Run {
     pub(crate) path: PathKeys,
     #[command(flatten)]
     pub(crate) runs: RunOptions,
+    #[command(flatten)]
+    pub(crate) checks: CheckOptions,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
 }
@@ -65,7 +70,7 @@ pub(crate) fn from_options(race: &Race, registry: Registry, arguments: &[String]
     let scenario = reading::resolve(&options, arguments)?;
     let inputs = reading::traces(&options);
     let notes = Vec::new();
-    run(&scenario, (list, &choices), &race.runs, &race.output, &inputs, notes, arguments)
+    run(&scenario, (list, &choices), (&race.runs, &race.checks, &race.output), &inputs, notes, arguments)
 }
 
 /// Carries out `firstflight run SCENARIO.toml`, whose options override those of the file.
@@ -123,7 +128,14 @@ pub(crate) fn from_file(file: &Run, registry: Registry, arguments: &[String]) ->
     let mut inputs = vec![Input { what: "scenario", path: &file.scenario }];
     inputs.extend(reading::traces(&options));
     let list = list.as_deref().or(of_file);
-    run(&scenario, (list, &choices), &file.runs, &file.output, &inputs, notes.collect(), arguments)
+    run(
+        &scenario,
+        (list, &choices),
+        (&file.runs, &file.checks, &file.output),
+        &inputs,
+        notes.collect(),
+        arguments,
+    )
 }
 
 /// Returns the key in the file that an exclusion error is about, if this key determines the subject of the file.
@@ -136,8 +148,7 @@ fn of_subject(error: &ScenarioError, given: &[(&'static str, String)]) -> Option
 fn run(
     scenario: &Scenario,
     (list, choices): (Option<&str>, &[SchemeChoice]),
-    runs: &RunOptions,
-    to: &OutputOptions,
+    (runs, checks, to): (&RunOptions, &CheckOptions, &OutputOptions),
     inputs: &[Input<'_>],
     mut notes: Vec<String>,
     arguments: &[String],
@@ -151,9 +162,10 @@ fn run(
     if scenario.population.is_some() {
         let (choices, left_out) = population::can_run(list, choices);
         notes.extend(left_out);
-        return population::run(scenario, &choices, runs, to, inputs, notes, arguments);
+        return population::run(scenario, &choices, (runs, checks, to), inputs, notes, arguments);
     }
     if scenario.probe.is_some() {
+        checks.refuse(arguments)?;
         return probe::run(scenario, runs, to, inputs, &notes, arguments);
     }
     refuse_trains(runs, arguments)?;
@@ -170,7 +182,9 @@ fn run(
     let of_flows: Vec<String> =
         choices.iter().filter(|_| clients > 1).map(|choice| flow_name("", choice)).collect();
     to.check(choices, &of_flows, inputs, arguments)?;
-    let order = Order { scenario, choices, runs, to, style, until, arguments };
+    let names: Vec<String> = choices.iter().map(|choice| choice.name().to_owned()).collect();
+    let checks = checks.open(&names, inputs, arguments)?;
+    let order = Order { scenario, choices, runs, checks, to, style, until, arguments };
     let raced = Connections { order: &order, drawings: Drawings::new(to, base_path(scenario)) };
     carry_out(raced, &order, jobs, notes)
 }
@@ -193,7 +207,7 @@ impl Raced for Connections<'_> {
     }
 
     fn race(&self, how: How<'_>, logs: &Logs<'_>) -> Result<Ran<SchemeResult>, RunError> {
-        let Order { scenario, choices, .. } = *self.order;
+        let &Order { scenario, choices, .. } = self.order;
         let record = |recording: &Recording| self.drawings.take(recording);
         let tap = |choice: &SchemeChoice, seed| logs.of_run(choice, seed);
         let client_tap = |choice: &SchemeChoice, seed, client| logs.of_client(choice, seed, client);
@@ -221,7 +235,7 @@ impl Raced for Connections<'_> {
         references: Vec<Reference>,
         partial: Option<Partial>,
     ) -> Result<(), Failure> {
-        let Order { scenario, choices, runs, to, until, .. } = *self.order;
+        let &Order { scenario, choices, runs, to, until, .. } = self.order;
         // This tests the ideal, not the cost. A finished transfer lacks a cost only if there is no ideal, but an unfinished one may lack it
         // as well.
         let lacks_ideal = |row: &Row| row.ideal_fct_s == Some(None);
@@ -229,7 +243,7 @@ impl Raced for Connections<'_> {
         let results = (results, references);
         let program = self.order.program();
         let results = Results::new((scenario, choices), results, runs, partial, self.drawings, program);
-        let written = results.write(to, &self.order.style, until);
+        let written = results.write(to, (&self.order.style, &self.order.checks), until);
         if without {
             output::note(&[without_ideal(scenario)]);
         }

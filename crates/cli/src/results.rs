@@ -5,10 +5,11 @@ use std::path::Path;
 use firstflight_export::{Record, parquet, records, write_whole};
 use firstflight_measure::{Reference, SchemeResult, VERSION, ideal};
 use firstflight_report::svg::figure::{self, Frame};
-use firstflight_report::{Report, Subject, TableStyle, html, prose, table, windows_table};
+use firstflight_report::{Report, Subject, TableStyle, html, markdown, prose, table, windows_table};
 use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
 use serde_json::Value;
 
+use crate::checks::{Checks, Form};
 use crate::drawings::{Drawing, Drawings, base_path};
 use crate::failure::Failure;
 use crate::options::{OutputOptions, RunOptions};
@@ -52,23 +53,31 @@ impl<'a> Results<'a> {
     pub(crate) fn write(
         mut self,
         to: &OutputOptions,
-        style: &TableStyle,
+        (style, checks): (&TableStyle, &Checks),
         figure_until: Option<u64>,
     ) -> Result<(), Failure> {
         let records = self.records()?;
         if let Some(partial) = &self.partial {
             if !records.is_empty() {
-                self.to_stdout(to, &records, style)?;
+                self.to_stdout(to, &records, style, checks.is_markdown)?;
             }
             return Err(partial.failure());
         }
         let outputs = [
-            self.to_stdout(to, &records, style),
+            self.to_stdout(to, &records, style, checks.is_markdown),
             to_parquet(to, &records),
             self.write_report(to, &records),
             self.write_figure(to, &records, figure_until),
+            self.check(to, checks, style),
         ];
         outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()))
+    }
+
+    /// Compares the rows of single runs with the baseline, and checks the conditions.
+    fn check(&self, to: &OutputOptions, checks: &Checks, style: &TableStyle) -> Result<(), Failure> {
+        let rows: Vec<_> = self.ranked.iter().flat_map(|result| &result.rows).collect();
+        let form = Form::of(checks.is_markdown, to.json || to.csv);
+        checks.carry_out(records(&rows).map_err(Failure::write)?, form, style)
     }
 
     fn records(&self) -> Result<Vec<Record>, Failure> {
@@ -80,9 +89,19 @@ impl<'a> Results<'a> {
         Ok(self.ranked.iter().map(of).collect())
     }
 
-    fn to_stdout(&self, to: &OutputOptions, records: &[Record], style: &TableStyle) -> Result<(), Failure> {
+    fn to_stdout(
+        &self,
+        to: &OutputOptions,
+        records: &[Record],
+        style: &TableStyle,
+        is_markdown: bool,
+    ) -> Result<(), Failure> {
         if output::print_records(records, self.partial.as_ref(), (to.json, to.csv))? {
             return Ok(());
+        }
+        if is_markdown {
+            let title = format!("### {}\n\n", markdown::text(&self.scenario.describe()));
+            return output::print(&(title + &table::markdown(&self.shown(records), &self.verdict(), style)));
         }
         let title = prose::fold(&format!("{}\n\n", self.scenario.describe()), style.width, 0);
         let windows = windows_table(records, style.width);

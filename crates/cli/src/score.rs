@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use firstflight::registry::Registry;
+use firstflight_diff::Side;
 use firstflight_export::{part, write_whole};
 use firstflight_lab::BUILD;
 use firstflight_lab::score::{Filter, Group, Judged, distributions, score as judge, weigh};
@@ -13,6 +14,7 @@ use firstflight_report::html::scored::{self, Scored};
 use firstflight_report::{Columns, human, score as report};
 use firstflight_trace::in_a_line;
 
+use crate::checks::{AssertOptions, Form};
 use crate::failure::{Failure, Place};
 use crate::options::TableOptions;
 use crate::output;
@@ -38,6 +40,8 @@ pub(crate) struct Score {
     #[arg(long)]
     pub(crate) full: bool,
     #[command(flatten)]
+    pub(crate) asserts: AssertOptions,
+    #[command(flatten)]
     pub(crate) table: TableOptions,
     /// Print only JSON, one line for each scheme and class, with every number.
     #[arg(long, conflicts_with_all = ["csv", "full", "wide", "columns"])]
@@ -62,19 +66,7 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
     let filter = filter(command, arguments)?;
     let manifest = of_this_version(folder).map_err(|error| Failure::usage(error).at(place()))?;
     let names = manifest.names(registry).map_err(|error| Failure::usage(error).at(place()))?;
-    let mut rows = Vec::new();
-    let mut missing = Vec::new();
-    let (mut without_ideal, mut builds) = (BTreeSet::new(), BTreeSet::new());
-    for number in 0..manifest.parts {
-        match read(folder, &manifest, &names, number)? {
-            Some(part) => {
-                rows.extend(part.rows);
-                without_ideal.extend(part.without_ideal);
-                builds.extend(part.builds);
-            }
-            None => missing.push(number),
-        }
-    }
+    let (Part { mut rows, without_ideal, builds }, missing) = read_all(folder, &manifest, &names)?;
     if rows.is_empty() {
         return Err(Failure::usage(format!("{} holds no part of its sweep", folder.display())).at(place()));
     }
@@ -114,6 +106,7 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
         )
     });
     let groups = judge(&rows);
+    let asserts = command.asserts.open((&names, &report::fields(&groups)), false, &[], arguments)?;
     let incomplete = (!missing.is_empty()).then(|| {
         format!(
             "the whole sweep: {} of {} parts are missing; {} of {} paths are scored",
@@ -135,7 +128,15 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
     if let Some(left_out) = &left_out {
         output::say(&format!("{left_out}\n"));
     }
-    let Some(path) = &command.report else { return Ok(()) };
+    let checked = || {
+        // The conditions are on all paths.
+        let all = report::records(groups.get(..1).unwrap_or_default());
+        let form = Form::of(false, command.json || command.csv);
+        let side = Side::new(all, 1).map_err(Failure::usage)?;
+        asserts.carry_out("firstflight score", &side, None, form)
+    };
+    let Some(path) = &command.report else { return checked() };
+    let checked = checked();
     let notes = incomplete.map(|incomplete| format!("Not {incomplete}.")).into_iter();
     let of_others = of_others.map(|of_others| format!("T{}.", of_others.trim_start_matches('t')));
     let notes = notes
@@ -147,7 +148,7 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
     let page = scored::render(&page).map_err(Failure::write)?;
     write_whole(path, page.as_bytes()).map_err(Failure::write)?;
     output::say_written(path);
-    Ok(())
+    checked
 }
 
 /// Reads the manifest of a folder. Fails if another version of the program wrote it.
@@ -264,13 +265,30 @@ fn page(
 /// The words for when a run is given up, if the sweep has no `give-up`.
 const AT_LIMIT: &str = "at its path's `limit`, whatever its ideal, and counts as worse than all that ended";
 
-/// The scored content of a part.
+/// The scored content of a part, or of several.
 struct Part {
     rows: Vec<Judged>,
     /// The paths that have a row without an ideal completion time.
     without_ideal: BTreeSet<u64>,
     /// The builds of the program that raced the part.
     builds: BTreeSet<String>,
+}
+
+/// Reads all parts that exist, and returns the numbers of the others.
+fn read_all(folder: &Path, manifest: &Manifest, names: &[String]) -> Result<(Part, Vec<u64>), Failure> {
+    let mut all = Part { rows: Vec::new(), without_ideal: BTreeSet::new(), builds: BTreeSet::new() };
+    let mut missing = Vec::new();
+    for number in 0..manifest.parts {
+        match read(folder, manifest, names, number)? {
+            Some(part) => {
+                all.rows.extend(part.rows);
+                all.without_ideal.extend(part.without_ideal);
+                all.builds.extend(part.builds);
+            }
+            None => missing.push(number),
+        }
+    }
+    Ok((all, missing))
 }
 
 /// Reads a part; `None` if it does not exist.

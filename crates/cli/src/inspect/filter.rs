@@ -3,11 +3,11 @@
 use std::net::{IpAddr, SocketAddr};
 
 use firstflight_capture::TUNNEL_KINDS;
-use firstflight_export::columns::{Column, Kind};
+use firstflight_export::columns::Kind;
 use firstflight_export::record::Record;
 use firstflight_export::rows;
 use firstflight_inspect::{Cause, Found};
-use firstflight_scenario::condition::{Comparison, Parts, SIGNS, Sign, Unit, parts};
+use firstflight_scenario::condition::{Comparison, Parts, SIGNS, Sign, parts};
 use firstflight_scenario::quantity;
 use firstflight_scenario::suggest::closest;
 use serde_json::Value;
@@ -223,7 +223,7 @@ fn wanted(name: &str, value: &str) -> Result<Wanted, String> {
         return Ok(Wanted::Undefined(column.name));
     }
     if matches!(column.kind, Kind::Whole | Kind::Real) {
-        return measure(column, value).map(|number| Wanted::Number(column.name, number));
+        return firstflight_diff::number(column, value).map(|number| Wanted::Number(column.name, number));
     }
     if name == "tunnel" {
         return tunnel(value).map(|()| Wanted::Word(column.name, value.to_owned()));
@@ -254,20 +254,6 @@ fn tunnel(value: &str) -> Result<(), String> {
     Err(format!(
         "a tunnel is one of {kinds}, with its identifier or without, as in `vxlan 5`, or undefined, never `{value}`{near}"
     ))
-}
-
-/// Reads a number in the form in which it is printed, or with a unit.
-fn measure(column: &Column, value: &str) -> Result<f64, String> {
-    if let Ok(number) = value.parse::<f64>() {
-        return if number.is_finite() { Ok(number) } else { Err(format!("`{value}` is no number")) };
-    }
-    let unit = match column.unit {
-        "s" => Unit::Time,
-        "bytes" => Unit::Bytes,
-        "bit/s" => Unit::Rate,
-        _ => return Err(format!("`{value}` is no number, as `{}` is", column.name)),
-    };
-    unit.read(value).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

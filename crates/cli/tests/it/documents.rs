@@ -86,7 +86,7 @@ fn every_example_of_the_help_runs() {
             if is_real || is_of_two || line.starts_with("compare") && !line.contains("--habitats") {
                 continue;
             }
-            let words: Vec<&str> = line.split_whitespace().collect();
+            let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches('\'')).collect();
             let output = firstflight().args(words).current_dir(&place).output().expect("the command runs");
             assert_eq!(status(&output), 0, "{line}: {}", stderr(&output));
             assert!(line.contains("--dir") || !output.stdout.is_empty(), "{line}");

@@ -7,6 +7,7 @@ mod captures;
 mod choices;
 mod common;
 mod compare;
+mod diff;
 mod docs_links;
 mod documents;
 mod emulate;

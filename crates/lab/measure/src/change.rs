@@ -1,5 +1,6 @@
 //! The change of a number between two results: how far it moved, with a confidence interval.
 
+use crate::ranks::{rank_sum, signed_rank};
 use crate::student::{mean_and_half, t_within};
 
 /// The scale on which a change is measured.
@@ -30,6 +31,8 @@ pub struct Change {
     pub size: f64,
     /// The 95 % confidence interval of the change; `None` with fewer than two values.
     pub interval: Option<(f64, f64)>,
+    /// Whether the interval excludes no change and a rank test agrees, at 5 % for all comparisons together. Means alone have no ranks.
+    pub is_significant: bool,
 }
 
 /// A mean of several values, of which only these numbers are known.
@@ -59,6 +62,7 @@ impl Change {
             })
             .collect();
         let (step, half) = mean_and_half(&steps, comparisons)?;
+        let interval = half.map(|half| (of_step(scale, step - half), of_step(scale, step + half)));
         let count = |is: fn(f64, f64) -> bool| pairs.iter().filter(|(a, b)| is(*a, *b)).count();
         Some(Self {
             pairs: pairs.len(),
@@ -68,7 +72,8 @@ impl Change {
             after,
             scale,
             size: of_step(scale, step),
-            interval: half.map(|half| (of_step(scale, step - half), of_step(scale, step + half))),
+            interval,
+            is_significant: excludes_zero(interval) && is_rare(signed_rank(&steps), comparisons),
         })
     }
 
@@ -84,6 +89,7 @@ impl Change {
         let sides = [on_scale(before), on_scale(after)];
         let moments = [Moments::of(&sides[0])?, Moments::of(&sides[1])?];
         let (step, half) = welch(moments, comparisons);
+        let interval = half.map(|half| (of_step(scale, step - half), of_step(scale, step + half)));
         Some(Self {
             pairs: before.len().min(after.len()),
             up: 0,
@@ -92,7 +98,8 @@ impl Change {
             after: mean(after.iter().copied())?,
             scale,
             size: of_step(scale, step),
-            interval: half.map(|half| (of_step(scale, step - half), of_step(scale, step + half))),
+            interval,
+            is_significant: excludes_zero(interval) && is_rare(rank_sum(before, after), comparisons),
         })
     }
 
@@ -100,6 +107,7 @@ impl Change {
     /// the logarithms, so the change is always a difference.
     pub fn of_means(before: Mean, after: Mean, comparisons: u64) -> Self {
         let (step, half) = welch([before.moments(), after.moments()], comparisons);
+        let interval = half.map(|half| (step - half, step + half));
         Self {
             pairs: usize::try_from(before.count.min(after.count)).unwrap_or(usize::MAX),
             up: 0,
@@ -108,19 +116,25 @@ impl Change {
             after: after.mean,
             scale: Scale::Difference,
             size: step,
-            interval: half.map(|half| (step - half, step + half)),
+            interval,
+            is_significant: excludes_zero(interval),
         }
-    }
-
-    /// Checks whether the interval excludes no change. False without an interval.
-    pub fn is_significant(&self) -> bool {
-        self.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
     }
 
     /// Checks whether all pairs, or both means, are equal.
     pub fn is_none(&self) -> bool {
         self.up == 0 && self.down == 0 && self.before.total_cmp(&self.after).is_eq()
     }
+}
+
+fn excludes_zero(interval: Option<(f64, f64)>) -> bool {
+    interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+}
+
+/// Checks whether a probability is at most 5 %, with Bonferroni's correction.
+#[expect(clippy::cast_precision_loss, reason = "comparisons are far below 2^53")]
+fn is_rare(probability: f64, comparisons: u64) -> bool {
+    probability * comparisons.max(1) as f64 <= 0.05
 }
 
 /// The mean of a sample, the variance of that mean, and the sample's degrees of freedom.
@@ -208,11 +222,12 @@ mod tests {
     #[test]
     fn a_ratio_is_the_geometric_mean_of_ratios() {
         let change = Change::paired(&[(1.0, 2.0), (4.0, 2.0), (3.0, 3.0)], Scale::Ratio, 1).unwrap();
-        assert!(near(change.size, 0.0) && !change.is_significant(), "{change:?}");
+        assert!(near(change.size, 0.0) && !change.is_significant, "{change:?}");
         assert_eq!((change.up, change.down, change.pairs), (1, 1, 3));
         assert!(!change.is_none());
-        let change = Change::paired(&[(1.0, 1.03), (4.0, 4.12)], Scale::Ratio, 1).unwrap();
-        assert!(near(change.size, 0.03) && change.is_significant(), "{change:?}");
+        let pairs: Vec<(f64, f64)> = (1..=6).map(f64::from).map(|before| (before, before * 1.03)).collect();
+        let change = Change::paired(&pairs, Scale::Ratio, 1).unwrap();
+        assert!(near(change.size, 0.03) && change.is_significant, "{change:?}");
     }
 
     #[test]
@@ -224,14 +239,14 @@ mod tests {
     #[test]
     fn one_pair_has_a_change_without_an_interval() {
         let change = Change::paired(&[(2.0, 3.0)], Scale::Difference, 1).unwrap();
-        assert_eq!((change.size, change.interval, change.is_significant()), (1.0, None, false));
+        assert_eq!((change.size, change.interval, change.is_significant), (1.0, None, false));
         assert_eq!(Change::paired(&[], Scale::Ratio, 1), None);
     }
 
     #[test]
     fn equal_pairs_are_no_change() {
         let change = Change::paired(&[(0.1, 0.1), (0.7, 0.7), (0.2, 0.2)], Scale::Ratio, 1).unwrap();
-        assert!(change.is_none() && !change.is_significant());
+        assert!(change.is_none() && !change.is_significant);
         assert_eq!(change.interval, Some((0.0, 0.0)));
     }
 
@@ -258,6 +273,14 @@ mod tests {
         let by_means = Change::of_means(of(&before), of(&after), 7);
         let ((a, b), (c, d)) = (by_values.interval.unwrap(), by_means.interval.unwrap());
         assert!((a - c).abs() < 1e-6 && (b - d).abs() < 1e-6, "{by_values:?} {by_means:?}");
+    }
+
+    #[test]
+    fn a_few_clustered_values_are_not_significant_by_welch_alone() {
+        let before = [0.157, 0.157, 0.157, 0.158, 0.158];
+        let after = [0.161, 0.162, 0.162, 0.162, 0.162];
+        let change = Change::unpaired(&before, &after, Scale::Difference, 21).unwrap();
+        assert!(excludes_zero(change.interval) && !change.is_significant, "{change:?}");
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod population_row;
 mod probe_row;
 mod processor_sharing;
 mod quantile;
+mod ranks;
 mod recording;
 mod result;
 pub mod rounds;
@@ -63,7 +64,7 @@ pub use recording::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Send, State};
 pub use result::{PopulationResult, ProbeResult, SchemeResult};
 pub use row::{ALONE, Row};
 pub use show::rounded_rate;
-pub use summary::SPREAD;
+pub use summary::{SPREAD, spread_at};
 pub use tap::Tap;
 pub use verdict::{
     Better, Claim, Reference, credit_notes, help, laws_differ, listed, noted, owing, population_verdict,

@@ -18,9 +18,8 @@ impl SchemeResult {
         joined(&self.rows, false)
     }
 
-    /// Returns [`SchemeResult::object`] with the spread of several runs. `<field>_min`, `<field>_median` and `<field>_max` are the minimum,
-    /// the median and the maximum over the runs in which the field is defined. The median of an even number of values is the mean of the
-    /// middle two.
+    /// Returns [`SchemeResult::object`] with the spread of several runs. `<field>_min`, `_median`, `_p95`, `_p99` and `_max` are the
+    /// minimum, the median, the 95th and 99th percentile and the maximum over the runs in which the field is defined ([`spread_at`]).
     pub fn object_with_spread(&self) -> Map<String, Value> {
         joined(&self.rows, true)
     }
@@ -129,23 +128,27 @@ fn mean(object: &mut Map<String, Value>, field: &str, rows: &[Map<String, Value>
         object.insert(format!("{field}_runs"), Value::from(values.len()));
     }
     if spread {
-        for (suffix, value) in SPREAD.into_iter().zip(least_median_greatest(values)) {
-            object.insert(format!("{field}{suffix}"), number(value));
+        let mut values = values;
+        values.sort_by(f64::total_cmp);
+        for (suffix, rank) in SPREAD {
+            object.insert(format!("{field}{suffix}"), number(spread_at(&values, rank)));
         }
     }
 }
 
-/// Suffixes of the fields of a spread: the minimum, the median and the maximum of the runs.
-pub const SPREAD: [&str; 3] = ["_min", "_median", "_max"];
+/// The fields of a spread: each suffix with its rank, in thousandths of the runs.
+pub const SPREAD: [(&str, u32); 5] =
+    [("_min", 0), ("_median", 500), ("_p95", 950), ("_p99", 990), ("_max", 1000)];
 
-fn least_median_greatest(mut values: Vec<f64>) -> [Option<f64>; 3] {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    let median = match values.get(middle) {
-        Some(upper) if values.len().is_multiple_of(2) => Some(f64::midpoint(values[middle - 1], *upper)),
-        other => other.copied(),
-    };
-    [values.first().copied(), median, values.last().copied()]
+/// Returns the value at a rank of [`SPREAD`]; `None` without values. The values are sorted. The median of an even number of values is the
+/// mean of the middle two. Another rank is the smallest value that at least this share of the values do not exceed.
+pub fn spread_at(sorted: &[f64], rank: u32) -> Option<f64> {
+    let middle = sorted.len() / 2;
+    if rank == 500 && sorted.len().is_multiple_of(2) {
+        return Some(f64::midpoint(*sorted.get(middle.checked_sub(1)?)?, *sorted.get(middle)?));
+    }
+    let place = (sorted.len() * rank as usize).div_ceil(1000).max(1);
+    sorted.get(place - 1).copied()
 }
 
 fn causes(object: &mut Map<String, Value>, (field, counted): (&str, &str), rows: &[Map<String, Value>]) {
@@ -210,21 +213,30 @@ mod tests {
         let object = result(rows()).object_with_spread();
         let number = |field: &str| object[field].as_f64();
         assert_eq!(
-            SPREAD.map(|end| number(&format!("throughput_bps{end}"))),
-            [Some(1.0), Some(2.0), Some(3.0)]
+            SPREAD.map(|(end, _)| number(&format!("throughput_bps{end}"))),
+            [Some(1.0), Some(2.0), Some(3.0), Some(3.0), Some(3.0)]
         );
-        assert_eq!(SPREAD.map(|end| number(&format!("su_time_s{end}"))), [Some(4.0); 3]);
-        assert_eq!(SPREAD.map(|end| number(&format!("exit_time_s{end}"))), [None; 3]);
+        assert_eq!(SPREAD.map(|(end, _)| number(&format!("su_time_s{end}"))), [Some(4.0); 5]);
+        assert_eq!(SPREAD.map(|(end, _)| number(&format!("exit_time_s{end}"))), [None; 5]);
         let two = result(rows().split_off(1)).object_with_spread();
         assert_eq!(two["throughput_bps_median"], Value::from(2.5), "between the two in the middle");
         let mut plain = result(rows()).object_with_spread();
-        plain.retain(|field, _| !SPREAD.iter().any(|end| field.ends_with(end)));
+        plain.retain(|field, _| !SPREAD.iter().any(|(end, _)| field.ends_with(end)));
         assert_eq!(plain, result(rows()).object());
         assert_eq!(
             result(rows().split_off(2)).object_with_spread(),
             fields(&rows()[2]),
             "one run is its row"
         );
+    }
+
+    #[test]
+    fn a_percentile_is_the_smallest_value_that_its_share_does_not_exceed() {
+        let values: Vec<f64> = (1..=200).map(f64::from).collect();
+        let at = |rank| spread_at(&values, rank);
+        assert_eq!([at(0), at(500), at(950), at(990), at(1000)], [1.0, 100.5, 190.0, 198.0, 200.0].map(Some));
+        assert_eq!(spread_at(&[], 500), None);
+        assert_eq!(spread_at(&[3.0], 990), Some(3.0));
     }
 
     #[test]

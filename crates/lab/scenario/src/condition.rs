@@ -41,6 +41,11 @@ impl Comparison {
         !matches!(self, Self::Equal | Self::Unequal)
     }
 
+    /// Returns the sign of the comparison.
+    pub fn sign(self) -> &'static str {
+        SIGNS.iter().find(|(_, comparison)| *comparison == self).map_or("", |(sign, _)| sign)
+    }
+
     /// Checks whether a comparison without an order holds for values that are equal or not.
     pub fn holds_if(self, equal: bool) -> bool {
         equal == (self == Self::Equal)

@@ -110,7 +110,13 @@ pub(crate) fn parse(registry: Registry, text: &str) -> Result<ScenarioFile, File
 }
 
 /// Options of the command that a scenario file does not accept: the number of parallel runs, and the output files.
-const OF_THE_COMMAND: [&str; 20] = [
+const OF_THE_COMMAND: [&str; 26] = [
+    "baseline",
+    "by-name",
+    "assert",
+    "junit",
+    "markdown",
+    "qlog-version",
     "jobs",
     "each-run",
     "each-flow",

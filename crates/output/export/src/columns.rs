@@ -98,8 +98,8 @@ pub fn column(field: &str) -> Option<&'static Column> {
 
 /// Splits a spread's field into the field of its mean and the word for its part of the spread.
 pub(crate) fn of_spread(field: &str) -> Option<(&str, &'static str)> {
-    const WORDS: [&str; 3] = ["Least", "Median", "Greatest"];
-    SPREAD.into_iter().zip(WORDS).find_map(|(suffix, word)| Some((field.strip_suffix(suffix)?, word)))
+    const WORDS: [&str; 5] = ["Minimum", "Median", "95th percentile", "99th percentile", "Maximum"];
+    SPREAD.into_iter().zip(WORDS).find_map(|((suffix, _), word)| Some((field.strip_suffix(suffix)?, word)))
 }
 
 /// Returns the column of a window's field, which is the column of its stem.

@@ -6,19 +6,61 @@ use std::fmt;
 use firstflight_trace::in_a_line;
 use serde_json::Value;
 
+use crate::columns::{self, Kind};
 use crate::record::{self, Record};
 
-/// The results could not be written as CSV.
+/// The results could not be written as CSV, or read.
 #[derive(Debug)]
 pub struct CsvError(String);
 
 impl fmt::Display for CsvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot build the CSV: {}", self.0)
+        write!(f, "CSV: {}", self.0)
     }
 }
 
 impl std::error::Error for CsvError {}
+
+/// Reads records from CSV that [`to_bytes`] wrote. A field has the type of its column, and an empty cell is null. A field without a column
+/// is a number if its cell is one.
+///
+/// # Errors
+/// Fails with the line if the text is no CSV, a line has more or fewer cells than the header, or a number cannot be read.
+pub fn read(bytes: &[u8]) -> Result<Vec<Record>, CsvError> {
+    let fail = |error: ::csv::Error| CsvError(error.to_string());
+    let mut reader = ::csv::Reader::from_reader(bytes);
+    let fields: Vec<String> = reader.headers().map_err(fail)?.iter().map(str::to_owned).collect();
+    let mut records = Vec::new();
+    for line in reader.records() {
+        let line = line.map_err(fail)?;
+        let at = line.position().map_or(0, ::csv::Position::line);
+        let mut record = Record::new();
+        for (field, cell) in fields.iter().zip(line.iter()) {
+            record.insert(field.clone(), typed(field, cell).ok_or_else(|| wrong(at, field, cell))?);
+        }
+        records.push(record);
+    }
+    Ok(records)
+}
+
+fn wrong(line: u64, field: &str, cell: &str) -> CsvError {
+    CsvError(format!("line {line}: `{}` is no value of `{}`", in_a_line(cell), in_a_line(field)))
+}
+
+/// Returns the value of a cell; `None` if it is not of its column's type.
+fn typed(field: &str, cell: &str) -> Option<Value> {
+    if cell.is_empty() {
+        return Some(Value::Null);
+    }
+    let kind = columns::column(field).map(|column| column.kind);
+    let number = || serde_json::from_str::<Value>(cell).ok().filter(Value::is_number);
+    match kind {
+        Some(Kind::Text) => Some(Value::from(unplain(cell))),
+        Some(Kind::Truth) => cell.parse::<bool>().ok().map(Value::from),
+        Some(Kind::Whole | Kind::Real) => number(),
+        None => Some(number().unwrap_or_else(|| Value::from(cell))),
+    }
+}
 
 /// Returns the records as CSV. Null and absent fields are empty. Numbers are the same text as in the JSON.
 ///
@@ -47,6 +89,11 @@ where
 fn plain(text: &str) -> String {
     let is_formula = text.starts_with(['=', '+', '@']) || text.len() > 1 && text.starts_with('-');
     if is_formula { format!("'{text}") } else { text.to_owned() }
+}
+
+/// Returns the text that [`plain`] changed.
+fn unplain(text: &str) -> &str {
+    text.strip_prefix('\'').filter(|rest| plain(rest) != *rest).unwrap_or(text)
 }
 
 pub(crate) fn cell(value: Option<&Value>) -> String {
@@ -78,6 +125,27 @@ mod tests {
             assert_eq!(cell(Some(&Value::from(text))), shown);
         }
         assert_eq!(cell(Some(&Value::from(-3))), "-3", "a number is none");
+    }
+
+    #[test]
+    fn records_read_back_with_their_types() {
+        let row =
+            Row { scheme: "-x".into(), scenario_hash: "12e4567".into(), cost: Some(None), ..Row::default() };
+        let written = records(&[row]).unwrap();
+        let read = read(&to_bytes(&written).unwrap()).unwrap();
+        let is_empty = |value: &Value| value.is_null() || *value == "";
+        for (field, value) in &written[0] {
+            let found = &read[0][field];
+            assert!(found == value || is_empty(found) && is_empty(value), "{field}: {found} {value}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_cell_is_named_with_its_line() {
+        let error = read(b"scheme,cost\na,1.5\nb,many\n").unwrap_err().to_string();
+        assert_eq!(error, "CSV: line 3: `many` is no value of `cost`");
+        assert!(read(b"a,b\n1\n").is_err());
+        assert!(read(b"").is_ok_and(|records| records.is_empty()));
     }
 
     #[test]

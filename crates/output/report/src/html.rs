@@ -4,6 +4,7 @@
 //! content policy forbids every request.
 
 mod captured;
+pub mod changed;
 mod drawing;
 pub(crate) mod drawn;
 pub mod ledger;

@@ -7,6 +7,7 @@ pub mod grid;
 pub mod html;
 pub mod human;
 pub mod inspected;
+pub mod markdown;
 pub mod population;
 pub mod probed;
 pub mod prose;

@@ -6,6 +6,7 @@ use firstflight_export::record::{Record, number};
 
 use crate::grid::{Cells, Column, Columns, Grid};
 use crate::inspected;
+use crate::markdown;
 use crate::population;
 use crate::probed;
 use crate::prose;
@@ -137,6 +138,30 @@ pub fn render(records: &[Record], verdict: &str, style: &TableStyle) -> String {
         out.push_str(&in_lines(verdict, style));
     }
     out
+}
+
+/// The width of the terminal whose columns a Markdown table has.
+const MARKDOWN_WIDTH: usize = 130;
+
+/// Renders the records as a table in Markdown, in the given order, with the lines of the verdict above. It has the columns of a wide
+/// terminal, or those that the style chooses.
+pub fn markdown(records: &[Record], verdict: &str, style: &TableStyle) -> String {
+    let (views, width) = match &style.columns {
+        Columns::Chosen(fields) => (views::chosen(records, fields), None),
+        Columns::All => (views::columns_for(records), None),
+        Columns::Fitting => (views::columns_for(records), Some(MARKDOWN_WIDTH)),
+    };
+    let columns: Vec<Column> = views.iter().map(|view| column(view, records)).collect();
+    let fitted = Grid::new(columns.clone(), width);
+    let columns: Vec<Column> =
+        columns.into_iter().filter(|column| !fitted.left_out().contains(&column.field)).collect();
+    let heads: Vec<String> =
+        columns.iter().map(|column| column.head.join(" ").trim_end().to_owned()).collect();
+    let is_numbers: Vec<bool> = columns.iter().map(|column| column.cells == Cells::Numbers).collect();
+    let row = |at: usize| columns.iter().map(|column| column.texts[at].clone()).collect();
+    let rows: Vec<Vec<String>> = (0..records.len()).map(row).collect();
+    let lines: Vec<String> = verdict.lines().map(|line| markdown::text(&in_a_line(line)) + "\n\n").collect();
+    lines.concat() + &markdown::table(&heads, &is_numbers, &rows)
 }
 
 /// Renders a verdict: its first line in bold, and its notes. Continuation lines of a note are indented.
