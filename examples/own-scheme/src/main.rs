@@ -53,5 +53,6 @@ const STEP_BACK: SchemeEntry = SchemeEntry {
 };
 
 fn main() -> std::process::ExitCode {
-    firstflight_cli::main_with(Registry::builtin().with_schemes(&[STEP_BACK]))
+    let registry = Registry::builtin().with_schemes(&[STEP_BACK]).with_source(include_str!("main.rs"));
+    firstflight_cli::main_with(registry)
 }

@@ -196,6 +196,7 @@ fn value_of(key: &str, slow: bool, dice: &mut Dice) -> Option<String> {
         "sack-blocks" => word(dice, &["sent", "withheld"]),
         "host-cpu" => word(dice, &["none", "list", "list-hints"]),
         "timestamps" | "ecn" | "mixed" => "true".to_owned(),
+        "mixed-share" => "5%".to_owned(),
         "runs" => dice.between(1, 3).to_string(),
         "seed" => dice.between(0, 1 << 40).to_string(),
         "windows" => word(dice, &["0s..1s", "100ms..300ms,1s..2s"]),

@@ -19,6 +19,8 @@ pub(crate) struct Group {
     pub(crate) population: String,
     /// For each flow of a script, the index of its scheme in `mix`; empty without a script.
     pub(crate) parts: Vec<usize>,
+    /// The index in `mix` of each choice that an arrival may draw, all equally likely. A scheme with a larger share has more choices.
+    pub(crate) draws: Vec<usize>,
     /// The number of arrival processes of the group's flows. The arrival processes of cross traffic come after these.
     pub(crate) processes: u32,
 }
@@ -30,15 +32,18 @@ pub(crate) struct Group {
 /// Fails for a script in which a flow has no scheme.
 pub(crate) fn groups(scenario: &Scenario, choices: &[SchemeChoice]) -> Result<Vec<Group>, RunError> {
     if scenario.script.is_empty() {
-        let group = |mix: &[SchemeChoice], population: &str| Group {
+        let group = |mix: &[SchemeChoice], population: &str, draws: Vec<usize>| Group {
             mix: mix.to_vec(),
             population: population.to_owned(),
             parts: Vec::new(),
+            draws,
             processes: processes(scenario),
         };
+        let share = scenario.population.as_ref().and_then(|population| population.mixed_share);
         let is_mixed = scenario.population.as_ref().is_some_and(|population| population.mixed);
-        let alone = choices.chunks(1).map(|mix| group(mix, "only"));
-        return Ok(alone.chain(is_mixed.then(|| group(choices, "mixed"))).collect());
+        let alone = choices.chunks(1).map(|mix| group(mix, "only", vec![0]));
+        let mixed = || group(choices, "mixed", draws(choices.len(), share.map(usize::from)));
+        return Ok(alone.chain(is_mixed.then(mixed)).collect());
     }
     if !scenario.has_row_scheme() {
         return Ok(vec![scripted(scenario, None)?]);
@@ -76,7 +81,22 @@ fn scripted(scenario: &Scenario, row: Option<&SchemeChoice>) -> Result<Group, Ru
         None => "scripted".to_owned(),
     };
     let parts = cast.parts.iter().map(|part| part.choice).collect();
-    Ok(Group { mix: cast.choices, population, parts, processes: processes(scenario) })
+    let draws = (0..cast.choices.len()).collect();
+    Ok(Group { mix: cast.choices, population, parts, draws, processes: processes(scenario) })
+}
+
+/// Returns the schemes that an arrival of a mixed population may draw. With a share, in thousandths, so many of the draws are the first
+/// scheme, and all others have equal numbers.
+fn draws(schemes: usize, share: Option<usize>) -> Vec<usize> {
+    let Some(share) = share.filter(|_| schemes > 1) else { return (0..schemes).collect() };
+    let (first, other) = (share * (schemes - 1), 1000 - share);
+    let divisor = greatest_common_divisor(first, other);
+    let of = |scheme: usize| std::iter::repeat_n(scheme, if scheme == 0 { first } else { other } / divisor);
+    (0..schemes).flat_map(of).collect()
+}
+
+fn greatest_common_divisor(one: usize, other: usize) -> usize {
+    if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }
 
 /// Returns the number of arrival processes of a scenario's flows.
@@ -93,7 +113,11 @@ impl Group {
     /// Returns the place in the mix of a flow's scheme; `None` if the flow is cross traffic.
     pub(crate) fn place(&self, arrived: Arrived) -> Option<usize> {
         let own = arrived.process < self.processes;
-        own.then(|| self.parts.get(arrived.process as usize).copied().unwrap_or(arrived.choice as usize))
+        own.then(|| {
+            let drawn =
+                || self.draws.get(arrived.choice as usize).copied().unwrap_or(arrived.choice as usize);
+            self.parts.get(arrived.process as usize).copied().unwrap_or_else(drawn)
+        })
     }
 }
 

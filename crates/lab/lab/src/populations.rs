@@ -313,7 +313,12 @@ fn drawn(
                 (Goal::Size(mean), _) => Content::Transfer(population.sizes.around(mean)),
                 (Goal::Duration(_), _) => Content::Transfer(Sizes::Fixed(ENDLESS)),
             },
-            mix: group.mix.iter().map(ends).collect::<Result<_, RunError>>()?,
+            mix: group
+                .draws
+                .iter()
+                .map(|place| &group.mix[*place])
+                .map(ends)
+                .collect::<Result<_, RunError>>()?,
         })
     };
     processes(population).into_iter().map(process).collect()

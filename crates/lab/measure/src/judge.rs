@@ -58,6 +58,8 @@ pub struct Subject {
     pub restart: String,
     /// The help needed beyond the sender, in the words of [`Row::deploy`].
     pub deploy: String,
+    /// The hash of the scheme's source, if a user added the scheme and gave its source.
+    pub source_hash: Option<String>,
 }
 
 /// The measured scheme and its path.
@@ -176,6 +178,7 @@ pub fn row(measured: &Measured, evidence: &Evidence) -> Row {
         seed: *seed,
         version: VERSION.to_owned(),
         scenario_hash: scenario_hash.clone(),
+        source_hash: subject.source_hash.clone(),
     }
 }
 

@@ -191,5 +191,9 @@ columns! {
         pub seed: u64 = "The seed of the run: it moves the phase and the start of cross traffic.";
         pub version: String = "The version of the program.";
         pub scenario_hash: String = "The hash of the scenario.";
+        /// The field exists only for a scheme that a user added with its source.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub source_hash: Option<String> =
+            "The hash of the source of the scheme, if it is not built in and its program gives its source.";
     }
 }

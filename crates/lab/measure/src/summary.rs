@@ -67,7 +67,7 @@ fn fields<T: Serialize>(row: &T) -> Map<String, Value> {
 }
 
 /// Fields that have one value in all runs, or that show the first run's value.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 16] = [
     "search",
     "scheme",
     "label",
@@ -83,6 +83,7 @@ const NAMES: [&str; 15] = [
     "seed",
     "version",
     "scenario_hash",
+    "source_hash",
 ];
 
 fn many(first: &Map<String, Value>, rows: &[Map<String, Value>], spread: bool) -> Map<String, Value> {

@@ -53,6 +53,7 @@ impl Scenario {
             stack: keywords::stack_of_row(own.stack, own.quic).map(str::to_owned),
             restart: own.restart.to_string(),
             deploy: self.deploy(choice),
+            source_hash: self.registry.source_of(choice.entry.name).map(|hash| format!("{hash:016x}")),
         };
         if own.quic.is_none() {
             return plain;

@@ -58,6 +58,8 @@ pub struct Options {
     pub warm_up: Option<Option<Span>>,
     /// Whether there is an additional population in which each flow uses one of the schemes, chosen at random.
     pub mixed: bool,
+    /// The share of the flows of that population that use the first scheme, in thousandths; `None` if all schemes have equal shares.
+    pub mixed_share: Option<u16>,
     /// The application's writes; `None` if it writes all at once.
     pub app: Option<App>,
     /// The duration of a flow without a size, from its SYN.

@@ -26,6 +26,9 @@ pub struct Population {
     pub overloads: bool,
     /// Whether there is an additional population, in which each flow uses one of the schemes, chosen at random.
     pub mixed: bool,
+    /// The share of the flows of that population that use the first scheme, in thousandths. The other schemes share the rest equally.
+    /// `None` if all have equal shares.
+    pub mixed_share: Option<u16>,
 }
 
 impl Population {
@@ -45,8 +48,23 @@ impl Population {
     pub(crate) fn describe(&self, size: Option<Bytes>) -> String {
         let mean = if self.sizes == SizeLaw::Fixed { "" } else { " in the mean" };
         let of = size.map_or_else(String::new, |size| format!(" of {}{mean}", quantity::humane_bytes(size)));
-        let mixed = if self.mixed { ", schemes alone and mixed" } else { "" };
+        let mixed = match self.mixed_share.filter(|_| self.mixed) {
+            Some(share) => {
+                let share = show_permille(share);
+                format!(", schemes alone and mixed, {share} of the flows with the first scheme")
+            }
+            None if self.mixed => ", schemes alone and mixed".to_owned(),
+            None => String::new(),
+        };
         format!("{} flows{of}, {}{mixed}", self.flows, self.arrivals.describe())
+    }
+}
+
+/// Formats thousandths as a percentage: `5%`, `0.5%`.
+pub(crate) fn show_permille(permille: u16) -> String {
+    match (permille / 10, permille % 10) {
+        (percent, 0) => format!("{percent}%"),
+        (percent, tenths) => format!("{percent}.{tenths}%"),
     }
 }
 

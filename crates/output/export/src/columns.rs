@@ -126,6 +126,7 @@ mod tests {
         Row {
             label: Some("x".into()),
             stack: Some("linux".into()),
+            source_hash: Some("0".into()),
             fct_s: Some(Some(1.0)),
             ideal_fct_s: Some(Some(1.0)),
             cost: Some(Some(1.0)),

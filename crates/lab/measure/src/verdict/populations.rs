@@ -8,6 +8,7 @@ use super::lag::{Lag, Measure, undecided};
 use super::laws::{laws_differ, option};
 use super::luck;
 use super::words::{help, listed, noted, percent, whole};
+use crate::change::{Change, Scale};
 use crate::evidence::SuCounts;
 use crate::population_row::PopulationRow;
 use crate::result::PopulationResult;
@@ -40,6 +41,7 @@ pub fn population_verdict(
     let alone: Vec<&PopulationResult> =
         unmixed.iter().copied().filter(|result| deploy(result) == ALONE).collect();
     let field = if alone.is_empty() { &unmixed } else { &alone };
+    let all_ranked = ranked;
     let Some(first) = field.first().copied().or(ranked.first()) else {
         return "No run was finished.".to_owned();
     };
@@ -105,7 +107,11 @@ pub fn population_verdict(
     };
     let headline = format!("{lead}: {}.{worst}", says_alike(flows, first, field));
     let credit = credit(&unmixed, references);
-    noted(&headline, one_run.into_iter().chain(helped).chain(undecided).chain(credit).chain(laws))
+    let mixed = ranked_mixed(all_ranked);
+    noted(
+        &headline,
+        one_run.into_iter().chain(helped).chain(undecided).chain(credit).chain(laws).chain(mixed),
+    )
 }
 
 fn claims<'a>(results: &[&'a PopulationResult]) -> Vec<Claim<'a>> {
@@ -169,6 +175,42 @@ fn may_be_chance(best: &PopulationResult, other: &PopulationResult, comparisons:
     let both = |row: &PopulationRow| Some((row.throughput_mean_bps?, others.get(&row.seed).copied()??));
     let pairs: Vec<(f64, f64)> = best.rows.iter().filter_map(both).collect();
     Lag::may_be_chance(Measure::Throughput, &pairs, comparisons)
+}
+
+/// Returns a note for each scheme whose flows also ran among those of the other schemes: how much its mean completion time, or without
+/// sizes its mean throughput, and its loss differ from those of its flows alone.
+fn ranked_mixed(ranked: &[PopulationResult]) -> Vec<String> {
+    let is_mixed =
+        |result: &&PopulationResult| result.rows.first().is_some_and(|row| row.population == "mixed");
+    let note = |mixed: &PopulationResult| {
+        let alone = ranked.iter().find(|one| is_unmixed(one) && one.name == mixed.name)?;
+        let pairs = |of: fn(&PopulationRow) -> Option<f64>| -> Vec<(f64, f64)> {
+            let partner =
+                |row: &PopulationRow| alone.rows.iter().find(|one| one.seed == row.seed).and_then(of);
+            mixed.rows.iter().filter_map(|row| Some((partner(row)?, of(row)?))).collect()
+        };
+        let times = Change::paired(&pairs(|row| row.fct_mean_s), Scale::Ratio, 1);
+        let (what, change) = match times {
+            Some(times) => ("mean completion time", times),
+            None => {
+                ("mean throughput", Change::paired(&pairs(|row| row.throughput_mean_bps), Scale::Ratio, 1)?)
+            }
+        };
+        let signed = |share: f64| format!("{}{:.1} %", if share < 0.0 { "" } else { "+" }, 100.0 * share);
+        let interval = change.interval.filter(|(low, high)| low.total_cmp(high).is_ne());
+        let interval = interval
+            .map_or_else(String::new, |(low, high)| format!(" (95 %: {} to {})", signed(low), signed(high)));
+        let losses = pairs(|row| row.loss);
+        let loss = Change::paired(&losses, Scale::Difference, 1).map_or_else(String::new, |loss| {
+            format!(", loss {} instead of {}", percent(loss.after), percent(loss.before))
+        });
+        Some(format!(
+            "{} among the others, compared with {0} alone: {what} {}{interval}{loss}.",
+            mixed.name,
+            signed(change.size)
+        ))
+    };
+    ranked.iter().filter(is_mixed).filter_map(note).collect()
 }
 
 fn is_unmixed(result: &PopulationResult) -> bool {

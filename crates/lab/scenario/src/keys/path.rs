@@ -246,6 +246,7 @@ pub(super) const KEYS: &[Key] = &[
             never("sizes", SCRIPTED),
             never("warm-up", SCRIPTED),
             never("mixed", SCRIPTED),
+            never("mixed-share", SCRIPTED),
             never("app", "a flow's application writes all at once"),
             never("flows", SCRIPTED),
         ],
@@ -318,6 +319,19 @@ pub(super) const KEYS: &[Key] = &[
         place: 18,
         parse: |options, text| put(&mut options.mixed, read::boolean(text)),
         show: |path| Some(drawn(path)?.mixed.to_string()),
+        ..OF_FLOWS
+    },
+    Key {
+        name: "mixed-share",
+        kind: Kind::Share,
+        help: "Adds a population in which this share of the flows takes the first scheme, and the other schemes share the rest equally, \
+               such as 5%",
+        unset: "with --mixed: equal shares",
+        default: None,
+        examples: &["5%"],
+        place: 59,
+        parse: |options, text| set(&mut options.mixed_share, read::mixed_share(text)),
+        show: |path| drawn(path)?.mixed_share.map(population::show_permille),
         ..OF_FLOWS
     },
     Key {

@@ -81,6 +81,19 @@ pub(super) fn boolean(text: &str) -> Result<bool, QuantityError> {
     }
 }
 
+/// Reads the share of a mixed population's flows that take the first scheme.
+///
+/// # Errors
+/// Every text that [`quantity::fraction`] rejects, and shares that are no multiple of 0.1 % from 0.1 % to 99.9 %.
+pub(super) fn mixed_share(text: &str) -> Result<u16, QuantityError> {
+    let share = quantity::fraction(text)?;
+    let allowed = "the share is a multiple of 0.1 %, from 0.1 % to 99.9 %, as in `5%`";
+    let ppm = share.times(1_000_000).filter(|ppm| ppm.is_multiple_of(1000));
+    let permille = ppm.and_then(|ppm| u16::try_from(ppm / 1000).ok());
+    let permille = permille.filter(|permille| (1..1000).contains(permille));
+    permille.ok_or_else(|| refuse(text.trim(), Why::OutOfRange, allowed))
+}
+
 /// Reads random loss: a fraction below one.
 ///
 /// # Errors

@@ -55,7 +55,7 @@ pub struct Key {
 }
 
 /// Keys outside the headings of the endpoints that describe flows: what they carry, when they arrive, how they are measured.
-const OF_FLOWS: [&str; 17] = [
+const OF_FLOWS: [&str; 18] = [
     "size",
     "duration",
     "rounds",
@@ -68,6 +68,7 @@ const OF_FLOWS: [&str; 17] = [
     "sizes",
     "warm-up",
     "mixed",
+    "mixed-share",
     "app",
     "qs-hops",
     "qs-router",

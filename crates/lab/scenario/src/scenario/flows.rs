@@ -58,7 +58,8 @@ pub(super) fn population(options: &Options, load: Load) -> Result<Option<Populat
         sizes: options.sizes.unwrap_or(SizeLaw::Fixed),
         warm_up,
         overloads,
-        mixed: options.mixed,
+        mixed: options.mixed || options.mixed_share.is_some(),
+        mixed_share: options.mixed_share,
     }))
 }
 

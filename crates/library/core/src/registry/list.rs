@@ -12,6 +12,7 @@ pub struct Registry {
     schemes: &'static [SchemeEntry],
     restarts: &'static [RestartEntry],
     laws: &'static [LawEntry],
+    source: Option<u64>,
 }
 
 /// An entry that the registry rejects.
@@ -45,7 +46,7 @@ pub enum EntryProblem {
 impl Registry {
     /// Returns the entries of this crate.
     pub const fn builtin() -> Self {
-        Self { schemes: &[], restarts: &[], laws: &[] }
+        Self { schemes: &[], restarts: &[], laws: &[], source: None }
     }
 
     /// Returns the registry with these schemes in addition to the built-in ones. They replace schemes that were added
@@ -67,6 +68,24 @@ impl Registry {
     #[must_use]
     pub const fn with_laws(self, laws: &'static [LawEntry]) -> Self {
         Self { laws, ..self }
+    }
+
+    /// Returns the registry with the source code of the schemes that were added. Results have the hash of the code, which
+    /// distinguishes two versions of a scheme: pass `include_str!(file!())`, or the concatenation of several files.
+    #[must_use]
+    pub const fn with_source(self, code: &str) -> Self {
+        // FNV-1a (RFC 9923) with 64 bits.
+        let (bytes, mut hash, mut at) = (code.as_bytes(), 0xcbf2_9ce4_8422_2325_u64, 0);
+        while at < bytes.len() {
+            hash = (hash ^ bytes[at] as u64).wrapping_mul(0x0000_0100_0000_01b3);
+            at += 1;
+        }
+        Self { source: Some(hash), ..self }
+    }
+
+    /// Returns the hash of the source code of an added scheme; `None` for a built-in scheme, or if the code is not known.
+    pub fn source_of(self, scheme: &str) -> Option<u64> {
+        self.source.filter(|_| self.schemes.iter().any(|entry| entry.name == scheme))
     }
 
     /// Returns every start-up scheme, in the order in which lists show them.
