@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use firstflight_export::columns::{COLUMNS, Column, Kind};
+use firstflight_measure::SPREAD;
 
 use crate::keys::RunKeys;
 
@@ -24,9 +26,20 @@ pub(crate) struct RunOptions {
     /// Print every train's row instead; only with trains.
     #[arg(long, conflicts_with_all = ["each_run", "each_flow"])]
     pub(crate) each_train: bool,
-    /// Add to each mean over runs the minimum, median and maximum of its field: <field>_min, _median, _max.
+    /// Add to each mean over runs the minimum, median, 95th and 99th percentile and maximum of its field: <field>_min, _median, _p95, _p99,
+    /// _max.
     #[arg(long, conflicts_with_all = ["each_run", "each_flow", "each_train"])]
     pub(crate) extremes: bool,
+}
+
+impl RunOptions {
+    /// Returns the fields of spreads that rows have, if they are requested.
+    pub(crate) fn spread_fields(&self) -> Vec<String> {
+        let columns =
+            COLUMNS.iter().filter(|column| self.extremes && matches!(column.kind, Kind::Whole | Kind::Real));
+        let of = |column: &Column| SPREAD.map(|(suffix, _)| format!("{}{suffix}", column.name));
+        columns.flat_map(of).collect()
+    }
 }
 
 /// The columns of a table.

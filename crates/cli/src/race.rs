@@ -1,13 +1,14 @@
 //! `firstflight race` and `firstflight run`: reads the options, runs the race, and writes all outputs.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use clap::Args;
 use firstflight::registry::Registry;
 use firstflight_lab::{
-    Completed, How, MakeClientTap, RunError, race_until_interrupted, references, without_ideal,
+    Completed, How, MakeClientTap, RunError, race_until_interrupted, references, under_one_law, without_ideal,
 };
-use firstflight_measure::{Recording, Reference, Row, SchemeResult};
+use firstflight_measure::{Recording, Reference, Row, SchemeResult, ranked_under};
 use firstflight_report::Rows;
 use firstflight_scenario::{
     ByName, CastError, Replaced, SUBJECTS, Scenario, ScenarioError, ScenarioFault, SchemeChoice,
@@ -176,7 +177,9 @@ fn run(
     quic::refuse_logs(scenario, choices, to, arguments)?;
     notes.extend(quic::note(choices));
     let jobs = runs.jobs(arguments)?;
-    let style = to.table.style(Rows::Race, &scenario.window_fields(), arguments)?;
+    let mut further = scenario.window_fields();
+    further.extend(runs.spread_fields());
+    let style = to.table.style(Rows::Race, &further, arguments)?;
     let until = figure_until(to, choices.len(), arguments)?;
     let clients = scenario.rounds.map_or(1, |rounds| rounds.clients);
     let of_flows: Vec<String> =
@@ -185,7 +188,11 @@ fn run(
     let names: Vec<String> = choices.iter().map(|choice| choice.name().to_owned()).collect();
     let checks = checks.open(&names, inputs, arguments)?;
     let order = Order { scenario, choices, runs, checks, to, style, until, arguments };
-    let raced = Connections { order: &order, drawings: Drawings::new(to, base_path(scenario)) };
+    let raced = Connections {
+        order: &order,
+        drawings: Drawings::new(to, base_path(scenario)),
+        under_one_law: OnceLock::new(),
+    };
     carry_out(raced, &order, jobs, notes)
 }
 
@@ -193,6 +200,8 @@ fn run(
 struct Connections<'a> {
     order: &'a Order<'a>,
     drawings: Drawings,
+    /// The note on the ranking under one law, if the laws of the schemes differ.
+    under_one_law: OnceLock<String>,
 }
 
 impl Raced for Connections<'_> {
@@ -222,7 +231,19 @@ impl Raced for Connections<'_> {
             Completed::Whole(raced) => references(scenario, choices, raced, &how),
             Completed::Partial { .. } => Err(RunError::Interrupted),
         };
-        Ok((raced, references))
+        let under_one_law = match (&raced, &references) {
+            (Completed::Whole(raced), Ok(_)) => under_one_law(scenario, choices, raced, &how),
+            _ => Ok(None),
+        };
+        match under_one_law {
+            Ok(None) => Ok((raced, references)),
+            Ok(Some((law, results))) => {
+                // A race is run once.
+                let _ = self.under_one_law.set(ranked_under(law, &scenario.contest(), results));
+                Ok((raced, references))
+            }
+            Err(error) => Ok((raced, Err(error))),
+        }
     }
 
     fn finished(&self, results: &[SchemeResult], _: Option<(u64, u64)>) -> String {
@@ -240,7 +261,7 @@ impl Raced for Connections<'_> {
         // as well.
         let lacks_ideal = |row: &Row| row.ideal_fct_s == Some(None);
         let without = results.iter().flat_map(|result| &result.rows).any(lacks_ideal);
-        let results = (results, references);
+        let results = (results, references, self.under_one_law.into_inner());
         let program = self.order.program();
         let results = Results::new((scenario, choices), results, runs, partial, self.drawings, program);
         let written = results.write(to, (&self.order.style, &self.order.checks), until);

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use firstflight_export::{Record, parquet, records, write_whole};
-use firstflight_measure::{Reference, SchemeResult, VERSION, ideal};
+use firstflight_export::{Record, parquet, record, records, write_whole};
+use firstflight_measure::{Reference, SchemeResult, VERSION, ideal, noted};
 use firstflight_report::svg::figure::{self, Frame};
 use firstflight_report::{Report, Subject, TableStyle, html, markdown, prose, table, windows_table};
 use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
@@ -24,6 +24,8 @@ pub(crate) struct Results<'a> {
     ranked: Vec<SchemeResult>,
     /// The results of byte-counting slow start with which the verdict compares some schemes.
     references: Vec<Reference>,
+    /// The note on the ranking under one law, if the laws of the schemes differ.
+    under_one_law: Option<String>,
     runs: &'a RunOptions,
     /// The description of an interrupted race; `None` for complete results.
     partial: Option<Partial>,
@@ -37,7 +39,7 @@ impl<'a> Results<'a> {
     /// Orders the results, best first.
     pub(crate) fn new(
         (scenario, choices): (&'a Scenario, &'a [SchemeChoice]),
-        (mut ranked, references): (Vec<SchemeResult>, Vec<Reference>),
+        (mut ranked, references, under_one_law): (Vec<SchemeResult>, Vec<Reference>, Option<String>),
         runs: &'a RunOptions,
         partial: Option<Partial>,
         drawings: Drawings,
@@ -45,7 +47,7 @@ impl<'a> Results<'a> {
     ) -> Self {
         firstflight_measure::rank(&scenario.contest(), &mut ranked);
         let drawings = drawings.of(&ranked, scenario.seed);
-        Self { scenario, choices, ranked, references, runs, partial, drawings, program }
+        Self { scenario, choices, ranked, references, under_one_law, runs, partial, drawings, program }
     }
 
     /// Writes all requested outputs. If one output fails, the others are still written, and the first failure is returned. Partial results
@@ -155,10 +157,15 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Returns the records as people see them. If the verdict says that the seed changes no run, confidence intervals of zero are removed,
+    /// Returns the records as people see them, with the spread of skewed fields. If the verdict says that the seed changes no run, confidence intervals of zero are removed,
     /// because they would suggest the certainty of many runs.
     fn shown(&self, records: &[Record]) -> Vec<Record> {
         let mut records = records.to_vec();
+        if !self.runs.each_run {
+            for (record, result) in records.iter_mut().zip(&self.ranked) {
+                add_spread(record, &result.object_with_spread());
+            }
+        }
         if !self.scenario.seed_changes_runs() {
             let is_none = |value: &Value| value.as_f64() == Some(0.0);
             for record in &mut records {
@@ -191,9 +198,29 @@ impl<'a> Results<'a> {
 
     /// Returns the verdict; for partial results, the sentence that replaces it.
     fn verdict(&self) -> String {
-        let verdict =
-            || firstflight_measure::verdict(&self.scenario.contest(), &self.ranked, &self.references);
+        let verdict = || {
+            let verdict =
+                firstflight_measure::verdict(&self.scenario.contest(), &self.ranked, &self.references);
+            noted(&verdict, self.under_one_law.clone())
+        };
         self.partial.as_ref().map_or_else(verdict, Partial::sentence)
+    }
+}
+
+/// Adds the spread of the fields whose interval is wider than their mean, for which tables show the median and the range.
+fn add_spread(record: &mut Record, spread: &Record) {
+    let is_wide = |field: &str| {
+        let half = record::number(record, &format!("{field}_ci95")).unwrap_or(0.0);
+        record::number(record, field).is_some_and(|mean| half > mean)
+    };
+    let wide: Vec<String> = record.keys().filter(|field| is_wide(field)).cloned().collect();
+    for field in wide {
+        for suffix in ["_median", "_min", "_max"] {
+            let name = format!("{field}{suffix}");
+            if let Some(value) = spread.get(&name) {
+                record.insert(name, value.clone());
+            }
+        }
     }
 }
 

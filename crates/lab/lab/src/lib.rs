@@ -57,7 +57,7 @@ pub use flow_group::{cast_of, group_count};
 pub use populations::{populations, populations_until_interrupted};
 pub use probing::{probe, probe_until_interrupted};
 pub use race::{race, race_until_interrupted};
-pub use reference::{population_references, references};
+pub use reference::{population_references, references, under_one_law};
 pub use replay::record;
 pub use run::{Outcome, Without, run, run_without, without_ideal};
 pub use run_settings::{

@@ -65,6 +65,34 @@ pub fn population_references(
     )
 }
 
+/// The avoidance law under which schemes are ranked again if their laws differ. It is the default of races.
+const ONE_LAW: &str = "cubic";
+
+/// Returns the results of the race with one avoidance law for all schemes, with that law. `None` if all results have one law, or if the law
+/// of a scheme cannot be replaced: it is set as a parameter, or the controller is a QUIC stack's own.
+///
+/// # Errors
+/// Fails as [`race`] does.
+pub fn under_one_law(
+    scenario: &Scenario,
+    choices: &[SchemeChoice],
+    results: &[SchemeResult],
+    how: &How<'_>,
+) -> Result<Option<(&'static str, Vec<SchemeResult>)>, RunError> {
+    let mut laws = results.iter().filter_map(|result| Some(result.rows.first()?.avoidance.as_str()));
+    let first = laws.next();
+    let differ = laws.any(|law| Some(law) != first);
+    let is_set = |choice: &SchemeChoice| {
+        choice.own_controller().is_some()
+            || choice.params().split(',').any(|one| one.starts_with("avoidance="))
+    };
+    if !differ || scenario.has_client_script() || choices.iter().any(is_set) {
+        return Ok(None);
+    }
+    let alike = Scenario { avoidance: Some(ONE_LAW), ..scenario.clone() };
+    Ok(Some((ONE_LAW, race(&alike, choices, &silent(how))?)))
+}
+
 /// Copies the settings of a race without its recorders, observers, slots and progress reports.
 pub(crate) fn silent<'a>(how: &How<'a>) -> How<'a> {
     How {

@@ -68,7 +68,7 @@ pub use summary::{SPREAD, spread_at};
 pub use tap::Tap;
 pub use verdict::{
     Better, Claim, Reference, credit_notes, help, laws_differ, listed, noted, owing, population_verdict,
-    populations_want_reference, rank, rank_populations, verdict, wants_reference,
+    populations_want_reference, rank, rank_populations, ranked_under, verdict, wants_reference,
 };
 pub use waits::{Wait, Waits};
 pub use windows::{LinkFields, WINDOW_FIELDS, WindowFields, Windows};

@@ -27,7 +27,7 @@ mod words;
 
 pub use claims::{Better, Claim, credit_notes, owing};
 pub use credit::{Reference, wants_reference};
-pub use laws::laws_differ;
+pub use laws::{laws_differ, ranked_under};
 pub use populations::{population_verdict, populations_want_reference, rank_populations};
 pub use words::{help, listed, noted};
 

@@ -276,7 +276,7 @@ const STANDINGS: [(&str, [&str; 2], Cells, u8); 18] = [
     ("loss", ["loss", "%"], Cells::Numbers, 2),
     ("queue_rtts", ["queue", "RTTs"], Cells::Numbers, 8),
     ("timeouts", ["timeouts", ""], Cells::Numbers, 7),
-    ("harm_per_byte", ["harm", "B/B"], Cells::Numbers, 4),
+    ("harm_per_byte", ["harm", "B/B"], Cells::Numbers, 2),
     ("harm_during", ["harm", "during, %"], Cells::Numbers, 8),
     ("beyond_fair_share", ["beyond", "fair"], Cells::Numbers, 10),
     ("best_alone", ["best", "alone"], Cells::Numbers, 9),

@@ -11,7 +11,7 @@ use crate::population;
 use crate::probed;
 use crate::prose;
 use crate::undefined;
-use crate::view::{Show, ViewColumn};
+use crate::view::{Show, ViewColumn, skewed};
 use crate::views;
 use firstflight_trace::in_a_line;
 
@@ -126,6 +126,14 @@ pub fn render(records: &[Record], verdict: &str, style: &TableStyle) -> String {
         }
     }
     let mut notes = grid.notes(style.width);
+    let is_skewed = |view: &ViewColumn<'_>| {
+        let is_shown = !fitted.left_out().iter().any(|field| field == view.field);
+        is_shown && records.iter().any(|record| skewed(record, view.field).is_some())
+    };
+    if views.iter().any(is_skewed) {
+        let note = "a (b–c): the median, minimum and maximum of the runs, where the interval of the mean would reach below zero";
+        notes.push(prose::fold(note, style.width, 2));
+    }
     for (number, reason) in reasons.iter().enumerate() {
         let note = format!("{} {}", superscript(number + 1), in_a_line(reason));
         notes.push(prose::fold(&note, style.width, 2));

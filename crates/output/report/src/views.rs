@@ -33,6 +33,8 @@ pub(crate) const VIEW: &[ViewColumn] = &[
     of_rounds(["burst", "p"], "burst_packets", Show::Scaled(1.0), 4),
     of_rounds(["ACK clock", "s"], "ack_clock_s", Show::Scaled(1.0), 5),
     sized(["FCT", "s"], "fct_s", 4),
+    ViewColumn { only: Only::Present, ..sized(["FCT", "p95 s"], "fct_s_p95", 3) },
+    ViewColumn { only: Only::Present, ..sized(["FCT", "p99 s"], "fct_s_p99", 3) },
     sized(["ideal", "s"], "ideal_fct_s", 7),
     sized(["cost", "×"], "cost", 1),
     single(["throughput", "Mbit/s"], "throughput_bps", Show::Scaled(1e6), 1),
@@ -120,8 +122,12 @@ pub(crate) fn chosen<'a>(records: &[Record], fields: &'a [String]) -> Vec<ViewCo
     let behind = fields.iter().filter(|field| name.is_none_or(|name| name.field != field.as_str()));
     let found = behind.filter_map(|field| {
         let seen = views().find(|column| column.field == field).copied();
-        seen.or_else(|| columns::described_field(field).map(|column| plain(field, column)))
-            .map(|column| ViewColumn { rank: ALWAYS, ..column })
+        seen.or_else(|| {
+            columns::described_field(field)
+                .or_else(|| columns::column(field))
+                .map(|column| plain(field, column))
+        })
+        .map(|column| ViewColumn { rank: ALWAYS, ..column })
     });
     name.into_iter().chain(found).collect()
 }

@@ -1,4 +1,11 @@
-//! The note that avoidance laws differ among ranked results.
+//! The notes that avoidance laws differ among ranked results, and on the ranking under one law.
+
+use super::judged::Judged;
+use super::rank;
+use super::words::{span, whole};
+use crate::judge::{Contest, Goal};
+use crate::result::SchemeResult;
+use crate::show::rounded_rate;
 
 /// Returns the note that the avoidance law of the best result is not the law of all `ranked` results; `None` if all have one law.
 ///
@@ -24,6 +31,24 @@ pub fn laws_differ(best: &str, ranked: &[(&str, &str)], ask: impl Fn(&str) -> St
         format!("; {} compares start-ups alone", ask(most_common(ranked).unwrap_or(best)))
     };
     Some(format!("avoidance laws differ ({}){advice}.", laws.join(", ")))
+}
+
+/// Returns the note that ranks the results of a race under one law.
+pub fn ranked_under(law: &str, contest: &Contest, mut results: Vec<SchemeResult>) -> String {
+    rank(contest, &mut results);
+    let says = |result: &SchemeResult| {
+        let judged = Judged::of(result);
+        let number = match contest.goal {
+            Goal::Rounds => judged.whole("elapsed_s").map(span),
+            Goal::Transfer { .. } => {
+                judged.cost.map(|cost| format!("{cost:.2} x")).or_else(|| judged.fct.map(span))
+            }
+            Goal::Duration => Some(rounded_rate(whole(judged.throughput))),
+        };
+        format!("{} {}", result.name, number.as_deref().unwrap_or("unfinished"))
+    };
+    let said: Vec<String> = results.iter().map(says).collect();
+    format!("with {law} for all: {}.", said.join(", "))
 }
 
 /// Returns the option of a race that gives all schemes one law.

@@ -1,7 +1,9 @@
 //! The verdict of a score: the best scheme that needs no help beyond the sender, and notes on the gain from help and on what is undecided.
 
 use firstflight_lab::score::{Group, Standing};
-use firstflight_measure::{ALONE, Better, Claim, credit_notes, help, laws_differ, listed, noted, owing};
+use firstflight_measure::{
+    ALONE, Better, Claim, Quantile, credit_notes, help, laws_differ, listed, noted, owing,
+};
 
 use super::cells::{nearest, quantile};
 
@@ -58,8 +60,30 @@ pub(crate) fn verdict(all: &Group, beyond: &str) -> String {
     let laws = laws_differ(law(first).0, &laws, |law| format!("avoidance = \"{law}\" in the sweep"));
     let nearest = nearest(all, all.decided());
     let nearest = format!("most often within 1 % of the best of a race: {nearest}.");
-    let notes = helped.chain(undecided(all, first, &order)).chain(credit).chain(laws).chain([nearest]);
+    let harm = harm(first, &order);
+    let notes =
+        helped.chain(harm).chain(undecided(all, first, &order)).chain(credit).chain(laws).chain([nearest]);
     noted(&format!("{lead}: {}.{worst}", says(first)), notes)
+}
+
+/// Returns the note on what the best scheme, and the scheme with the smallest harm, cost others: the median and the 90th percentile of the
+/// bytes that others lose for each byte carried. `None` if no race has others.
+fn harm(first: &Standing, order: &[&Standing]) -> Option<String> {
+    let at = |one: &Standing, place: usize| match one.harm_per_byte.at[place] {
+        Quantile::Value { value, .. } => Some(value),
+        _ => None,
+    };
+    let of = |one: &Standing| Some(format!("{} {:.2} / {:.2}", one.scheme, at(one, 0)?, at(one, 1)?));
+    let gentle = order.iter().copied().filter(|one| at(one, 1).is_some());
+    let gentle =
+        gentle.min_by(|one, other| at(one, 1).unwrap_or(0.0).total_cmp(&at(other, 1).unwrap_or(0.0)))?;
+    let mut said = vec![of(first)?];
+    said.extend(of(gentle).filter(|_| gentle.scheme != first.scheme));
+    Some(format!(
+        "bytes that others lose per byte carried, median / 90th percentile: {}{}.",
+        said.join(", "),
+        if said.len() > 1 { " (minimum)" } else { "" }
+    ))
 }
 
 /// Returns the schemes that are no better than byte-counting slow start by the rule of races, and the notes on them. Each is compared with

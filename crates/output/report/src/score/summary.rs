@@ -21,7 +21,8 @@ const MAX_CLASSES: usize = 5;
 const FEWEST_SCHEMES: usize = 3;
 
 /// The columns of the table of schemes, unless others are chosen.
-const SHOWN: [&str; 6] = ["scheme", "cost", "loss", "unfinished", "near_best", "told_from_first"];
+const SHOWN: [&str; 7] =
+    ["scheme", "cost", "loss", "harm_per_byte", "unfinished", "near_best", "told_from_first"];
 
 /// Returns the summary of the score in thirty lines. It has the verdict, the text `of`, which says what was scored, the schemes with the
 /// smallest median cost over all paths, and the classes in which the first of them costs most relative to the best of the class. `give_up`
@@ -69,7 +70,9 @@ fn best(all: &Group, beyond: &str, shown: usize, style: &TableStyle) -> String {
     let mut columns = super::standings(all, beyond, &style.columns);
     if style.columns == Columns::Fitting {
         let place = |column: &Column| SHOWN.iter().position(|field| *field == column.field);
-        columns.retain(|column| place(column).is_some());
+        let has_values =
+            |column: &Column| column.field != "harm_per_byte" || column.texts.iter().any(|text| text != "-");
+        columns.retain(|column| place(column).is_some() && has_values(column));
         columns.sort_by_key(place);
     }
     for column in &mut columns {
