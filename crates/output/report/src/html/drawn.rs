@@ -21,18 +21,23 @@ const _: () = assert!(FINEST.is_multiple_of(COARSEST), "the search for a divisor
 const MAX_MARKS: usize = 400;
 const MAX_PHASES: usize = 1500;
 
-/// The data of one run for its plots: its traces at the finest resolution. They are much smaller than the recording, whose memory can then
-/// be freed.
+/// The data of one run for its plots, with the names by which rows and panels refer to it.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     /// The row's label, or the name of the flow.
     pub(crate) label: String,
     /// The scheme, population and number of the flow; `None` unless it belongs to a population.
     pub(crate) flow: Option<FlowOf>,
-    mss: u32,
+    pub(crate) run: Traces,
+}
+
+/// The traces of one run at the finest resolution. They are much smaller than the recording, whose memory can then be freed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Traces {
+    pub(super) mss: u32,
     pub(super) syn_at: u64,
     pub(super) clock: Clock,
-    first_data: Option<u64>,
+    pub(super) first_data: Option<u64>,
     /// The windows of time that the page offers, in ticks.
     pub(super) windows: Windows,
     /// Ends of the regions that are thinned separately, in ticks.
@@ -42,20 +47,20 @@ pub struct Drawn {
     drops: Series,
     acks: Series,
     delivered: Series,
-    cwnd: Series,
+    pub(super) cwnd: Series,
     ssthresh: Series,
     in_flight: Series,
     rtt: Series,
     queue: Series,
-    product: Series,
+    pub(super) product: Series,
     phases: Phases,
-    marks: Vec<(u64, String, String)>,
+    pub(super) marks: Vec<(u64, String, String)>,
     /// The number of marks that were left out.
     marks_left_out: usize,
 }
 
 /// One series: the number of all its points, and the points that may be drawn.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Series {
     pub(super) of: usize,
     pub(super) thinned: Thinned,
@@ -75,7 +80,6 @@ pub struct FlowOf {
 /// One run, or one flow of a population.
 #[derive(Debug, Serialize)]
 pub(super) struct Flow<'a> {
-    label: &'a str,
     mss: u32,
     /// The length of a tick in seconds.
     tick: f64,
@@ -115,7 +119,7 @@ pub(super) struct Trace {
     y: String,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Phases {
     n: usize,
     from: String,
@@ -179,6 +183,12 @@ impl Drawn {
 
     /// Extracts the data for the plots of a run. `path` is for the bandwidth-delay product; a capture has no path.
     pub fn new(run: &Recording, path: Option<&BasePath>) -> Self {
+        Self { label: run.label.clone(), flow: None, run: Traces::new(run, path) }
+    }
+}
+
+impl Traces {
+    fn new(run: &Recording, path: Option<&BasePath>) -> Self {
         let clock = Clock::for_length(run.ended_at.saturating_sub(run.syn_at));
         let since = |time: u64| time.saturating_sub(run.syn_at);
         let ticks = |time: u64| since(time) / clock.tick;
@@ -212,8 +222,6 @@ impl Drawn {
         let products = products.iter().map(|&(at, packets)| (since(at), thousandths(packets)));
         let (marks, marks_left_out) = marks(run, ticks);
         Self {
-            label: run.label.clone(),
-            flow: None,
             mss: run.mss.max(1),
             syn_at: run.syn_at,
             clock,
@@ -242,7 +250,6 @@ impl Drawn {
     pub(super) fn flow(&self, buckets: u64) -> Flow<'_> {
         let grid = Grid { tick: self.clock.tick, ends: self.regions.clone(), buckets };
         Flow {
-            label: &self.label,
             mss: self.mss,
             tick: self.clock.seconds(),
             first_data: self.first_data,
