@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use firstflight_measure::{Recording, SchemeResult};
 use firstflight_report::{BasePath, Drawn};
 use firstflight_scenario::Scenario;
+use firstflight_scenario::quantity::QueueSize;
 
 use crate::options::OutputOptions;
 
@@ -34,6 +35,15 @@ pub(crate) struct Drawing {
 /// Returns the path of the race, for the bandwidth-delay product.
 pub(crate) fn base_path(scenario: &Scenario) -> BasePath {
     BasePath { base_rtt: scenario.rtt.nanos(), packet: scenario.packet() }
+}
+
+/// Returns the number of full packets that the bottleneck's queue holds; `None` without a limit.
+#[expect(clippy::cast_precision_loss, reason = "to draw, 53 bits are enough")]
+pub(crate) fn queue_packets(scenario: &Scenario) -> Option<f64> {
+    match scenario.queue {
+        QueueSize::Packets(packets) => Some(f64::from(packets)),
+        _ => scenario.queue_bytes().map(|bytes| bytes.get() as f64 / f64::from(scenario.packet().max(1))),
+    }
 }
 
 impl Drawings {

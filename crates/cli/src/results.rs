@@ -9,7 +9,7 @@ use firstflight_report::{Report, Subject, TableStyle, html, prose, table, window
 use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
 use serde_json::Value;
 
-use crate::drawings::{Drawing, Drawings, base_path};
+use crate::drawings::{Drawing, Drawings, base_path, queue_packets};
 use crate::failure::Failure;
 use crate::options::{OutputOptions, RunOptions};
 use crate::output;
@@ -133,6 +133,7 @@ impl<'a> Results<'a> {
             drawn: Vec::new(),
             ideal: self.ideal(),
             summary: None,
+            queue_packets: queue_packets(self.scenario),
         }
     }
 

@@ -8,6 +8,7 @@ mod drawing;
 pub(crate) mod drawn;
 pub mod ledger;
 mod merged;
+mod opening;
 mod page;
 pub mod scored;
 mod styles;
@@ -37,6 +38,7 @@ const SCRIPT: &str = concat!(
     include_str!("html/report/series.js"),
     include_str!("html/report/layout.js"),
     include_str!("html/report/words.js"),
+    include_str!("html/report/opening.js"),
     include_str!("html/report/view.js"),
     include_str!("html/report/overview.js"),
     include_str!("html/report/panel.js"),
@@ -66,6 +68,7 @@ pub fn render(report: &Report) -> Result<String, HtmlError> {
     let html = environment.get_template("report")?.render(context! {
         report => Value::from(Serde(page::Words::new(report))),
         summary => Value::from(Serde(report.summary.as_ref().map(captured::summary))),
+        opening => Value::from(Serde(opening::Opening::new(report, &merged))),
         verdict_table => Value::from(Serde(page::verdict_table(report, &merged))),
         every_number => Value::from(Serde(page::every_number(report))),
         definitions => Value::from(Serde(page::definitions(report))),

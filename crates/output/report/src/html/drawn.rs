@@ -187,6 +187,7 @@ impl Drawn {
     }
 }
 
+#[expect(clippy::cast_precision_loss, reason = "to draw, 53 bits are enough")]
 impl Traces {
     fn new(run: &Recording, path: Option<&BasePath>) -> Self {
         let clock = Clock::for_length(run.ended_at.saturating_sub(run.syn_at));
@@ -245,6 +246,27 @@ impl Traces {
             marks,
             marks_left_out,
         }
+    }
+
+    /// Returns the steps of a series as (seconds since the first data, value × `factor`).
+    pub(super) fn packets(&self, series: &Series, factor: f64) -> Vec<(f64, f64)> {
+        let at = |time: u64| self.since_data(time as f64 / 1e9);
+        series.thinned.points.iter().map(|&(time, value)| (at(time), value as f64 * factor)).collect()
+    }
+
+    /// Returns the seconds from the first data to the exit from start-up; `None` without an exit.
+    pub(super) fn exit(&self) -> Option<f64> {
+        let exit = self.marks.iter().find(|mark| mark.1 == "exit")?;
+        Some(self.since_data(exit.0 as f64 * self.clock.seconds()))
+    }
+
+    /// Returns the seconds from the first data to the end of the window of start-up.
+    pub(super) fn startup_end(&self) -> f64 {
+        self.since_data(self.windows.ends[1] as f64 * self.clock.seconds())
+    }
+
+    fn since_data(&self, since_syn: f64) -> f64 {
+        since_syn - self.first_data.unwrap_or(0) as f64 * self.clock.seconds()
     }
 
     pub(super) fn flow(&self, buckets: u64) -> Flow<'_> {

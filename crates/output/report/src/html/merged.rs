@@ -68,7 +68,8 @@ impl Merged {
     /// Returns the names of the later rows that are the same run as this row.
     pub(crate) fn others(&self, row: usize) -> Vec<&str> {
         let same = |at: &usize| *at != row && self.first[*at] == self.first[row];
-        let mut names: Vec<&str> = (0..self.first.len()).filter(same).map(|at| self.names[at].as_str()).collect();
+        let mut names: Vec<&str> =
+            (0..self.first.len()).filter(same).map(|at| self.names[at].as_str()).collect();
         names.dedup();
         names.retain(|name| *name != self.names[row]);
         names
@@ -92,7 +93,8 @@ impl Merged {
     /// Returns the names of the rows that belong to a panel.
     pub(crate) fn names(&self, panel: usize) -> Vec<&str> {
         let of = |at: &usize| self.panel(*at) == Some(panel);
-        let mut names: Vec<&str> = (0..self.first.len()).filter(of).map(|at| self.names[at].as_str()).collect();
+        let mut names: Vec<&str> =
+            (0..self.first.len()).filter(of).map(|at| self.names[at].as_str()).collect();
         names.dedup();
         names
     }

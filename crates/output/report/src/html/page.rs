@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::captured::{self, Listing, after_first_data};
+use super::captured::{self, Listing, exit_time};
 use super::merged::Merged;
+use super::opening::takes_more_than_a_share;
 use crate::human;
 use crate::report::{Report, Subject};
 use crate::undefined;
@@ -292,7 +293,8 @@ fn facts(row: &Record) -> Vec<(&'static str, String)> {
         }
     };
     say("completed in", "fct_s", &human::seconds);
-    say("cost", "cost", &|cost| format!("{} × ideal", human::significant(cost)));
+    let share = if takes_more_than_a_share(row) { ", more than a fair share" } else { "" };
+    say("cost", "cost", &|cost| format!("{} × ideal{share}", human::significant(cost)));
     say("throughput", "throughput_bps", &human::rate);
     say("su-time", "su_time_s", &human::seconds);
     say("su-loss", "su_loss", &|loss| format!("{} %", human::significant(loss * 100.0)));
@@ -301,7 +303,7 @@ fn facts(row: &Record) -> Vec<(&'static str, String)> {
     let (cause, some) = view::exit_cause(row);
     if !cause.is_empty() {
         let runs = some.map_or_else(String::new, |(had, runs)| format!(" in {had} of {runs} runs"));
-        facts.push(("exit", format!("{cause}{runs}{}", after_first_data(row))));
+        facts.push(("exit", format!("{cause}{runs}{}", exit_time(row))));
     }
     if let Some(timeouts) = number(row, "timeouts").filter(|&timeouts| timeouts > 0.0) {
         let shown = if view::is_mean(row) { human::significant(timeouts) } else { format!("{timeouts:.0}") };
@@ -320,7 +322,11 @@ mod tests {
     fn cells(rows: &[serde_json::Value]) -> Vec<Vec<(String, String)>> {
         let report = Report { rows: records(rows).unwrap(), ..Report::default() };
         let said = |cell: &Cell| (cell.parts.concat(), cell.below.concat());
-        verdict_table(&report, &Merged::new(&report)).rows.iter().map(|row| row.iter().map(said).collect()).collect()
+        verdict_table(&report, &Merged::new(&report))
+            .rows
+            .iter()
+            .map(|row| row.iter().map(said).collect())
+            .collect()
     }
 
     fn has(cells: &[(String, String)], parts: &str, below: &str) -> bool {
@@ -373,7 +379,7 @@ mod tests {
         let row = json!({"scheme": "vegas", "exit_cause": "loss", "exit_time_s": 1.5, "runs": 5});
         let facts = facts(&records(&[row]).unwrap()[0]);
         assert!(facts.contains(&("means of", "5 runs; the first is drawn".to_owned())), "{facts:?}");
-        assert!(facts.contains(&("exit", "loss, 1.50 s after the first data".to_owned())), "{facts:?}");
+        assert!(facts.contains(&("exit", "loss at 1.50 s".to_owned())), "{facts:?}");
     }
 
     #[test]
@@ -382,7 +388,7 @@ mod tests {
             "exit_time_s": 0.471, "exit_time_s_runs": 1, "runs": 20});
         assert!(has(&cells(std::slice::from_ref(&row))[0], "loss 1/20 @ 0.471", ""));
         let facts = facts(&records(&[row]).unwrap()[0]);
-        let exit = ("exit", "loss in 1 of 20 runs, 471 ms after the first data".to_owned());
+        let exit = ("exit", "loss in 1 of 20 runs at 471 ms".to_owned());
         assert!(facts.contains(&exit), "{facts:?}");
     }
 

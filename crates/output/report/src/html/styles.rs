@@ -83,7 +83,9 @@ mod tests {
     #[test]
     fn a_scheme_has_one_style_whatever_is_drawn_with_it() {
         let leap = styles(["leap"].into_iter())[0];
-        for others in [&["bbr", "leap"][..], &["mine", "leap:x=1", "leap"], &["own", "own", "slow-start", "leap"]] {
+        for others in
+            [&["bbr", "leap"][..], &["mine", "leap:x=1", "leap"], &["own", "own", "slow-start", "leap"]]
+        {
             let styles = styles(others.iter().copied());
             let at = others.iter().position(|name| name.starts_with("leap")).unwrap();
             assert_eq!(styles[at], leap, "{others:?}");
@@ -92,8 +94,11 @@ mod tests {
 
     #[test]
     fn styles_differ_until_all_are_taken() {
-        let names: Vec<String> =
-            FIXED.iter().map(|(name, _)| (*name).to_owned()).chain((0..20).map(|at| format!("own-{at}"))).collect();
+        let names: Vec<String> = FIXED
+            .iter()
+            .map(|(name, _)| (*name).to_owned())
+            .chain((0..20).map(|at| format!("own-{at}")))
+            .collect();
         let styles = styles(names.iter().map(String::as_str));
         assert_eq!(styles.iter().filter(|style| style.is_none()).count(), names.len() - DISTINCT);
         for (at, style) in styles.iter().enumerate().filter(|(_, style)| style.is_some()) {
