@@ -21,6 +21,9 @@ const NAMES: [&str; 12] = [
     "scenario_hash",
 ];
 
+/// The beginning of the names of fields that say what the scheme found, even if it did not use it.
+const FOUND: &str = "exit_rate_bps";
+
 /// The rows of a report, with those that are the same run put together.
 #[derive(Debug)]
 pub(crate) struct Merged {
@@ -108,7 +111,8 @@ impl Merged {
 
 fn has_equal_numbers(one: &Record, other: &Record) -> bool {
     let measured = |row: &Record| {
-        let fields = row.iter().filter(|(field, _)| !NAMES.contains(&field.as_str()));
+        let is_measured = |field: &str| !NAMES.contains(&field) && !field.starts_with(FOUND);
+        let fields = row.iter().filter(|(field, _)| is_measured(field));
         fields.map(|(field, value)| (field.clone(), value.clone())).collect::<Record>()
     };
     measured(one) == measured(other)

@@ -21,6 +21,8 @@ pub(crate) struct Opening {
     multiples: Vec<Multiple>,
     /// Whether the small plots have the line of the queue's limit.
     has_limit: bool,
+    /// Whether numbers have confidence intervals.
+    has_intervals: bool,
     /// Whether the page draws the lag behind the ideal.
     has_lag: bool,
     /// The end of the small plots in words; empty without plots.
@@ -129,7 +131,8 @@ impl Opening {
         let mut notes = Vec::new();
         let charts: Vec<Chart> = PRICES.iter().filter_map(|price| scene.chart(price, &mut notes)).collect();
         notes.extend(scene.sentences());
-        let mut opening = Self { charts, notes, has_lag, ..Self::default() };
+        let mut opening =
+            Self { charts, notes, has_lag, has_intervals: scene.has_intervals(), ..Self::default() };
         scene.multiples(&mut opening);
         opening
     }
@@ -147,6 +150,10 @@ struct Scene<'a> {
 }
 
 impl Scene<'_> {
+    fn has_intervals(&self) -> bool {
+        self.rows.iter().any(|&at| self.speed.half(self.row(at)) > 0.0)
+    }
+
     fn row(&self, at: usize) -> &Record {
         &self.report.rows[at]
     }

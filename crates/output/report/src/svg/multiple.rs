@@ -92,6 +92,8 @@ pub(crate) fn render(small: &Small, shared: &Shared) -> String {
 
 /// Formats a tick: thousands as `2k`.
 fn short(value: f64) -> String {
+    // Adding zero removes the sign of a negative zero.
+    let value = value + 0.0;
     let (value, unit) = if value.abs() >= 1000.0 { (value / 1000.0, "k") } else { (value, "") };
     let text = format!("{value:.2}");
     format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))

@@ -54,6 +54,8 @@ const BOTTOM: f64 = HEIGHT - 40.0;
 /// The size of names, and half the size of a mark.
 const SIZE: f64 = 11.5;
 const MARK: f64 = 4.2;
+/// The width of a bold name over that of a plain one.
+const BOLD: f64 = 1.1;
 
 /// Draws the chart as an SVG element in the page's colours.
 pub(crate) fn render(chart: &Tradeoff) -> Drawn {
@@ -65,11 +67,11 @@ pub(crate) fn render(chart: &Tradeoff) -> Drawn {
     staircase(&mut out, chart, &front, &at);
     let places: Vec<(f64, f64)> = chart.points.iter().map(|point| at(point.at)).collect();
     let order = || front.iter().copied().chain((0..places.len()).filter(|at| !front.contains(at)));
-    let labels = labels(chart, &places, order());
+    let labels = labels(chart, &places, order(), front.len());
     // No interval covers a mark.
     chart.points.iter().for_each(|point| intervals(&mut out, point, &axes));
-    for at in 0..places.len() {
-        mark(&mut out, &chart.points[at], places[at], front.contains(&at));
+    for (at, (point, place)) in chart.points.iter().zip(&places).enumerate() {
+        mark(&mut out, point, *place, front.contains(&at));
     }
     let mut unnamed = Vec::new();
     for (at, label) in order().zip(labels) {
@@ -230,15 +232,20 @@ impl Label {
     }
 }
 
-/// Finds places for the names, in this order of points: next to their points, or a little away. A name covers no other name and no point.
-fn labels(chart: &Tradeoff, places: &[(f64, f64)], order: impl Iterator<Item = usize>) -> Vec<Option<Label>> {
+/// Finds places for the names, in this order of points, of which the first ones are bold: next to their points, or a little away. A name covers no other name and no point.
+fn labels(
+    chart: &Tradeoff,
+    places: &[(f64, f64)],
+    order: impl Iterator<Item = usize>,
+    bold: usize,
+) -> Vec<Option<Label>> {
     let around = |&(x, y): &(f64, f64)| [x - MARK - 1.0, y - MARK - 1.0, x + MARK + 1.0, y + MARK + 1.0];
     let mut taken: Vec<[f64; 4]> = places.iter().map(around).collect();
     let overlap = |a: &[f64; 4], b: &[f64; 4]| a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
     let mut found = Vec::new();
-    for point in order {
+    for (at, point) in order.enumerate() {
         let (x, y) = places[point];
-        let width = width_of(&chart.points[point].name, SIZE);
+        let width = width_of(&chart.points[point].name, SIZE) * if at < bold { BOLD } else { 1.0 };
         let is_inside = |area: &[f64; 4]| {
             area[0] >= LEFT + 2.0 && area[2] <= WIDTH && area[1] >= TOP - 4.0 && area[3] <= BOTTOM - 1.0
         };

@@ -28,16 +28,18 @@ class Overview extends View {
     this.choose = legend(document.getElementById("legend"), flows, redraw);
   }
 
-  lines() { return flows.filter((flow) => flow.isShown); }
+  runs() { return flows.filter((flow) => flow.isShown); }
   top() { return 24; }
 
   picture(a, b) {
-    const shown = this.lines(), buckets = this.buckets();
+    const shown = this.runs(), buckets = this.buckets();
     const line = (flow, x, y, axis) => ({ type: "scatter", mode: "lines", x, y, yaxis: axis, name: plain(flow.label), connectgaps: false,
       line: { color: colour(flow.colour), width: 1.8, dash: flow.dash } });
     const windows = shown.map((flow) => { const { x, y } = stepsIn(flow.cwnd, a, b, buckets); return line(flow, x, y, "y"); });
     const peak = windows.reduce((most, trace) => trace.y.reduce((p, q) => Math.max(p, q), most), 1);
-    const product = shown.length ? stepsIn(shown[0].product, a, b, buckets) : { x: [], y: [] };
+    // The line of the run that ends last.
+    const last = shown.reduce((one, flow) => one && one.windows[2] >= flow.windows[2] ? one : flow, null);
+    const product = last ? stepsIn(last.product, a, b, buckets) : { x: [], y: [] };
     const highest = product.y.reduce((p, q) => Math.max(p, q), 0);
     const top = (highest <= data.reference.room * peak ? Math.max(peak, highest) : peak) * 1.08;
     const below = shown.map((flow) => {
@@ -72,6 +74,6 @@ class Overview extends View {
       const behind = lag === null ? about([delivered, isAGuess], bytes) : `${(lag * 1e3).toFixed(0)} ms behind`;
       return word(flow.label, `${window}, ${behind}`);
     };
-    return [word("t", decimals(t, 4, "s")), ...this.lines().map(says)];
+    return [word("t", decimals(t, 4, "s")), ...this.runs().map(says)];
   }
 }

@@ -15,7 +15,7 @@ class Panel extends View {
     this.read(null);
   }
 
-  lines() { return [this.flow]; }
+  runs() { return [this.flow]; }
 
   picture(a, b) {
     const flow = this.flow, buckets = this.buckets();

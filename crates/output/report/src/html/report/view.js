@@ -34,7 +34,7 @@ class View {
   frame() { return this.element.closest("section, details.panel"); }
 
   /** Puts what is shown into the page's address. */
-  tellAddress() { setAddress(this.lines(), this.range); }
+  tellAddress() { setAddress(this.runs(), this.range); }
 
   /** The margin above the plot. */
   top() { return 10; }
