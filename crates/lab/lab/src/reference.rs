@@ -69,6 +69,7 @@ pub fn population_references(
 pub(crate) fn silent<'a>(how: &How<'a>) -> How<'a> {
     How {
         record: None,
+        record_further: None,
         progress: &|_, _, _| {},
         tap: &|_, _| Ok(None),
         client_tap: None,

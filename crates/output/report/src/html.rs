@@ -18,7 +18,7 @@ use firstflight_trace::in_lines;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value, context, escape_formatter};
 
-pub use drawn::{Drawn, FlowOf};
+pub use drawn::{Drawn, FlowOf, RunWindow};
 
 use crate::report::Report;
 

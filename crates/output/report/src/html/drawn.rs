@@ -1,10 +1,12 @@
 //! The data of one run that the report's script draws, in a compact form.
 
+mod run_window;
 mod windows;
 
 use firstflight_measure::{PhaseKind, Recording};
 use serde::Serialize;
 
+pub use self::run_window::RunWindow;
 use self::windows::Windows;
 use super::vlq;
 use crate::reference::BasePath;
@@ -29,6 +31,8 @@ pub struct Drawn {
     /// The scheme, population and number of the flow; `None` unless it belongs to a population.
     pub(crate) flow: Option<FlowOf>,
     pub(crate) run: Traces,
+    /// The windows of the scheme's further runs, in the order of their seeds.
+    further: Vec<RunWindow>,
 }
 
 /// The traces of one run at the finest resolution. They are much smaller than the recording, whose memory can then be freed.
@@ -183,7 +187,18 @@ impl Drawn {
 
     /// Extracts the data for the plots of a run. `path` is for the bandwidth-delay product; a capture has no path.
     pub fn new(run: &Recording, path: Option<&BasePath>) -> Self {
-        Self { label: run.label.clone(), flow: None, run: Traces::new(run, path) }
+        Self { label: run.label.clone(), flow: None, run: Traces::new(run, path), further: Vec::new() }
+    }
+
+    /// Adds the window of a further run of the scheme, which the page shows in a band over runs. The order of the calls has no effect.
+    pub fn add_run(&mut self, window: RunWindow) {
+        let place = self.further.partition_point(|other| other.seed() < window.seed());
+        self.further.insert(place, window);
+    }
+
+    /// Returns the windows of the scheme's further runs.
+    pub(super) fn further(&self) -> &[RunWindow] {
+        &self.further
     }
 }
 
@@ -248,6 +263,16 @@ impl Traces {
         }
     }
 
+    /// Checks whether the runs are the same packet for packet. The texts of marks may differ, because they also say what a scheme found.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let without_texts = |run: &Self| {
+            let mut run = run.clone();
+            run.marks.iter_mut().for_each(|mark| mark.2.clear());
+            run
+        };
+        without_texts(self) == without_texts(other)
+    }
+
     /// Returns the steps of a series as (seconds since the first data, value × `factor`).
     pub(super) fn packets(&self, series: &Series, factor: f64) -> Vec<(f64, f64)> {
         let at = |time: u64| self.since_data(time as f64 / 1e9);
@@ -263,6 +288,11 @@ impl Traces {
     /// Returns the seconds from the first data to the end of the window of start-up.
     pub(super) fn startup_end(&self) -> f64 {
         self.since_data(self.windows.ends[1] as f64 * self.clock.seconds())
+    }
+
+    /// Returns the seconds from the first data to the end of the run.
+    pub(super) fn end(&self) -> f64 {
+        self.since_data(self.windows.ends[2] as f64 * self.clock.seconds())
     }
 
     fn since_data(&self, since_syn: f64) -> f64 {

@@ -47,7 +47,10 @@ impl Merged {
             report.subject == Subject::Race
                 && is_one_flow(one)
                 && has_equal_numbers(&report.rows[one], &report.rows[other])
-                && traces(one) == traces(other)
+                && match (traces(one), traces(other)) {
+                    (Some(one), Some(other)) => one.is_same(other),
+                    (one, other) => one.is_none() && other.is_none(),
+                }
         };
         let mut first: Vec<usize> = Vec::new();
         for at in 0..report.rows.len() {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::drawn::Traces;
+use super::drawn::{Drawn, RunWindow, Traces};
 use super::merged::Merged;
 use super::styles::{Style, styles};
 use crate::human;
@@ -19,6 +19,8 @@ pub(crate) struct Opening {
     charts: Vec<Chart>,
     /// The small plots of windows.
     multiples: Vec<Multiple>,
+    /// The number of runs in the bands of the small plots; 0 without bands.
+    band_runs: usize,
     /// Whether the small plots have the line of the queue's limit.
     has_limit: bool,
     /// Whether numbers have confidence intervals.
@@ -248,26 +250,35 @@ impl Scene<'_> {
         let drawn = |place: usize| {
             let panel = self.merged.panel(self.rows[place])?;
             let run = self.merged.panels(self.report).nth(panel)?;
-            Some((place, panel, &run.run))
+            Some((place, panel, run))
         };
-        let drawn: Vec<(usize, usize, &Traces)> = (0..self.rows.len()).filter_map(drawn).collect();
+        let drawn: Vec<(usize, usize, &Drawn)> = (0..self.rows.len()).filter_map(drawn).collect();
         if drawn.len() < 2 {
             return;
         }
-        let small = |&(place, _, run): &(usize, usize, &Traces)| Small {
-            colour: self.style(place).colour,
-            window: run.packets(&run.cwnd, 1.0 / f64::from(run.mss)),
-            product: run.packets(&run.product, 1e-3),
-            queue: self.report.queue_packets,
-            exit: run.exit(),
+        let until = until(drawn.iter().map(|one| &one.2.run));
+        let small = |&(place, _, one): &(usize, usize, &Drawn)| {
+            let run = &one.run;
+            let window = run.packets(&run.cwnd, 1.0 / f64::from(run.mss));
+            Small {
+                colour: self.style(place).colour,
+                band: band(&window, run.end(), one.further(), until),
+                window,
+                product: run.packets(&run.product, 1e-3),
+                queue: self.report.queue_packets,
+                exit: run.exit(),
+            }
         };
         let plots: Vec<Small> = drawn.iter().map(small).collect();
-        let until = until(drawn.iter().map(|one| one.2));
+        opening.band_runs =
+            drawn.iter().map(|one| one.2.further().len() + 1).max().filter(|&runs| runs > 1).unwrap_or(0);
         let within = |points: &[(f64, f64)]| {
             let seen = points.iter().filter(|point| point.0 <= until);
             seen.map(|point| point.1).fold(0.0, f64::max)
         };
-        let windows = plots.iter().map(|plot| within(&plot.window)).fold(1.0, f64::max);
+        let highest =
+            |plot: &Small| plot.band.iter().map(|point| point.2).fold(within(&plot.window), f64::max);
+        let windows = plots.iter().map(highest).fold(1.0, f64::max);
         let limits =
             plots.iter().map(|plot| within(&plot.product) + plot.queue.unwrap_or(0.0)).fold(0.0, f64::max);
         let most = if limits <= windows * crate::reference::ROOM { windows.max(limits) } else { windows };
@@ -291,6 +302,28 @@ impl Scene<'_> {
             })
             .collect();
     }
+}
+
+/// The number of places of a band. A small plot has fewer pixels in three parts of four.
+const BAND_PLACES: u32 = 120;
+
+/// Returns the lowest and the highest window over all runs, as long as at least half of the runs and two of them last. `first` and `end` are of
+/// the first run.
+fn band(first: &[(f64, f64)], end: f64, further: &[RunWindow], until: f64) -> Vec<(f64, f64, f64)> {
+    if further.is_empty() {
+        return Vec::new();
+    }
+    let runs = further.len() + 1;
+    let at = |place: u32| {
+        let t = until * f64::from(place) / f64::from(BAND_PLACES);
+        let before = first.partition_point(|step| step.0 <= t);
+        let own = first[..before].last().map(|step| step.1).filter(|_| t <= end);
+        let windows: Vec<f64> = own.into_iter().chain(further.iter().filter_map(|run| run.at(t))).collect();
+        let lowest = windows.iter().copied().fold(f64::INFINITY, f64::min);
+        let highest = windows.iter().copied().fold(0.0, f64::max);
+        (windows.len() >= 2 && windows.len() * 2 >= runs).then_some((t, lowest, highest))
+    };
+    (0..=BAND_PLACES).map_while(at).collect()
 }
 
 /// Returns the measure in a few words, without its interval.

@@ -20,6 +20,8 @@ pub(crate) struct Small {
     /// The name of the page's colour.
     pub(crate) colour: &'static str,
     pub(crate) window: Vec<(f64, f64)>,
+    /// The lowest and the highest window over several runs, as (seconds, lowest, highest); empty with one run.
+    pub(crate) band: Vec<(f64, f64, f64)>,
     /// The bandwidth-delay product.
     pub(crate) product: Vec<(f64, f64)>,
     /// The packets that the queue holds; `None` without a limit.
@@ -65,6 +67,14 @@ pub(crate) fn render(small: &Small, shared: &Shared) -> String {
         );
     }
     _ = writeln!(out, "<line class=\"frame\" x1=\"{LEFT}\" y1=\"{BOTTOM}\" x2=\"{RIGHT}\" y2=\"{BOTTOM}\"/>");
+    if let Some(&(start, lowest, _)) = small.band.first() {
+        let mut area = format!("M{} {}", coordinate(x(start)), coordinate(y(lowest)));
+        let edge = |&(t, packets): &(f64, f64)| format!("L{} {}", coordinate(x(t)), coordinate(y(packets)));
+        let highest = small.band.iter().map(|&(t, _, high)| (t, high));
+        let lowest = small.band.iter().rev().map(|&(t, low, _)| (t, low));
+        highest.chain(lowest).for_each(|point| area += &edge(&point));
+        _ = writeln!(out, "<path class=\"band\" style=\"fill: var(--{})\" d=\"{area}Z\"/>", small.colour);
+    }
     // A line above the plot would be drawn along its upper edge.
     let level = |extra: f64| {
         let steps = small.product.iter().map(|&(t, packets)| (t, packets + extra));
@@ -144,7 +154,8 @@ mod tests {
 
     fn small(window: Vec<(f64, f64)>) -> Small {
         let product = vec![(0.0, 50.0), (9.0, 50.0)];
-        Small { colour: "blue", window, product, queue: Some(30.0), exit: Some(2.0) }
+        let band = vec![(0.0, 1.0, 2.0), (1.0, 1.0, 4.0)];
+        Small { colour: "blue", window, band, product, queue: Some(30.0), exit: Some(2.0) }
     }
 
     #[test]
@@ -152,7 +163,7 @@ mod tests {
         let window = (0..1000).map(|at| (f64::from(at) / 100.0, f64::from(at % 90))).collect();
         let shared = Shared { span: [0.0, 10.0], most: 100.0 };
         let svg = render(&small(window), &shared);
-        for class in ["window", "product", "limit", "exit"] {
+        for class in ["band", "window", "product", "limit", "exit"] {
             assert_eq!(svg.matches(&format!("class=\"{class}\"")).count(), 1, "{class}");
         }
         assert!(svg.len() < 6000 && !svg.contains("NaN"), "{} bytes", svg.len());

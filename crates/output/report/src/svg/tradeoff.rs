@@ -166,7 +166,7 @@ fn front(chart: &Tradeoff) -> Vec<usize> {
     front
 }
 
-/// Draws the front as a staircase: above and behind it, some scheme is better in both prices.
+/// Draws the front as a staircase: above it, some scheme is better in both prices.
 fn staircase(out: &mut String, chart: &Tradeoff, front: &[usize], at: &impl Fn([f64; 2]) -> (f64, f64)) {
     let Some(&first) = front.first() else { return };
     let mut path = format!("M{} {}", coordinate(at(chart.points[first].at).0), coordinate(TOP));
