@@ -263,14 +263,16 @@ impl Traces {
         }
     }
 
-    /// Checks whether the runs are the same packet for packet. The texts of marks may differ, because they also say what a scheme found.
+    /// Checks whether the runs are the same packet for packet, with the same windows. Thresholds and the texts of marks may differ: they also
+    /// say what a scheme found, even if it did not use it.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        let without_texts = |run: &Self| {
+        let without_findings = |run: &Self| {
             let mut run = run.clone();
+            run.ssthresh = run.cwnd.clone();
             run.marks.iter_mut().for_each(|mark| mark.2.clear());
             run
         };
-        without_texts(self) == without_texts(other)
+        without_findings(self) == without_findings(other)
     }
 
     /// Returns the steps of a series as (seconds since the first data, value × `factor`).

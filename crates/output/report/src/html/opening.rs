@@ -276,9 +276,10 @@ impl Scene<'_> {
             let seen = points.iter().filter(|point| point.0 <= until);
             seen.map(|point| point.1).fold(0.0, f64::max)
         };
-        let highest =
-            |plot: &Small| plot.band.iter().map(|point| point.2).fold(within(&plot.window), f64::max);
-        let windows = plots.iter().map(highest).fold(1.0, f64::max);
+        // A band may have a single run far above all others: it is cut off.
+        let lines = plots.iter().map(|plot| within(&plot.window)).fold(1.0, f64::max);
+        let bands = plots.iter().flat_map(|plot| &plot.band).map(|point| point.2).fold(lines, f64::max);
+        let windows = bands.min(lines * 1.5);
         let limits =
             plots.iter().map(|plot| within(&plot.product) + plot.queue.unwrap_or(0.0)).fold(0.0, f64::max);
         let most = if limits <= windows * crate::reference::ROOM { windows.max(limits) } else { windows };
@@ -345,4 +346,29 @@ fn until<'a>(runs: impl Iterator<Item = &'a Traces>) -> f64 {
     ends.sort_by(f64::total_cmp);
     let middle = ends.get(ends.len() / 2).copied().unwrap_or(1.0);
     ends.last().copied().unwrap_or(1.0).min(4.0 * middle).max(1e-6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use firstflight_measure::{Recording, State};
+
+    fn run(seed: u64, packets: u64, end: u64) -> RunWindow {
+        let states = vec![State { at: 0, cwnd: packets * 1000, ssthresh: None, in_flight: 0 }];
+        let end = end * 1_000_000_000;
+        let recording =
+            Recording { mss: 1000, first_data_at: Some(0), ended_at: end, states, ..Recording::default() };
+        RunWindow::new(seed, &recording)
+    }
+
+    #[test]
+    fn a_band_spans_all_runs_as_long_as_half_of_them_last() {
+        let first = [(0.0, 5.0)];
+        let further = [run(2, 3, 10), run(3, 9, 4), run(4, 4, 4)];
+        let band = band(&first, 6.0, &further, 12.0);
+        assert_eq!(band.first(), Some(&(0.0, 3.0, 9.0)));
+        let (last, low, high) = *band.last().unwrap();
+        assert!((5.9..=6.0).contains(&last) && (low, high) == (3.0, 5.0), "{last} {low} {high}");
+        assert!(super::band(&first, 6.0, &[], 12.0).is_empty(), "one run has no band");
+    }
 }
