@@ -9,7 +9,7 @@ use firstflight_report::svg::figure::{self, Frame};
 use firstflight_report::{BasePath, Drawn, FlowOf, Report, Subject, html};
 use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
 
-use crate::drawings::base_path;
+use crate::drawings::{base_path, queue_packets};
 use crate::failure::Failure;
 use crate::options::OutputOptions;
 use crate::output;
@@ -97,6 +97,7 @@ impl FlowDrawings {
             drawn,
             ideal: Vec::new(),
             summary: None,
+            queue_packets: queue_packets(scenario),
         };
         if let Some(path) = to.figure.as_ref().filter(|_| !recordings.is_empty()) {
             let is_one_run = !scenario.script.is_empty();

@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 use clap::Args;
 use firstflight::registry::Registry;
 use firstflight_lab::{
-    Completed, How, MakeClientTap, RunError, race_until_interrupted, references, under_one_law, without_ideal,
+    Completed, How, MakeClientTap, RecordFurther, RunError, race_until_interrupted, references,
+    under_one_law, without_ideal,
 };
 use firstflight_measure::{Recording, Reference, Row, SchemeResult, ranked_under};
 use firstflight_report::Rows;
@@ -218,10 +219,12 @@ impl Raced for Connections<'_> {
     fn race(&self, how: How<'_>, logs: &Logs<'_>) -> Result<Ran<SchemeResult>, RunError> {
         let &Order { scenario, choices, .. } = self.order;
         let record = |recording: &Recording| self.drawings.take(recording);
+        let further = |seed: u64, recording: &Recording| self.drawings.take_further(seed, recording);
         let tap = |choice: &SchemeChoice, seed| logs.of_run(choice, seed);
         let client_tap = |choice: &SchemeChoice, seed, client| logs.of_client(choice, seed, client);
         let how = How {
             record: if self.drawings.are_wanted() { Some(&record) } else { None },
+            record_further: self.drawings.further().map(|runs| RecordFurther { runs, take: &further }),
             tap: &tap,
             client_tap: logs.are_wanted().then_some(&client_tap as MakeClientTap<'_>),
             ..how

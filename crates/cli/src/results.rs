@@ -10,7 +10,7 @@ use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
 use serde_json::Value;
 
 use crate::checks::{Checks, Form};
-use crate::drawings::{Drawing, Drawings, base_path};
+use crate::drawings::{Drawing, Drawings, base_path, queue_packets};
 use crate::failure::Failure;
 use crate::options::{OutputOptions, RunOptions};
 use crate::output;
@@ -154,6 +154,7 @@ impl<'a> Results<'a> {
             drawn: Vec::new(),
             ideal: self.ideal(),
             summary: None,
+            queue_packets: queue_packets(self.scenario),
         }
     }
 

@@ -61,8 +61,8 @@ pub use reference::{population_references, references, under_one_law};
 pub use replay::record;
 pub use run::{Outcome, Without, run, run_without, without_ideal};
 pub use run_settings::{
-    How, LinkSlot, MakeClientTap, MakeFlowTap, MakeTap, PopulationFlow, Slots, TakeFlowRecording,
-    TakeRecording,
+    How, LinkSlot, MakeClientTap, MakeFlowTap, MakeTap, PopulationFlow, RecordFurther, Slots,
+    TakeFlowRecording, TakeRecording,
 };
 pub use saved_path::resumed;
 pub use sweep::{

@@ -97,6 +97,7 @@ pub fn under_one_law(
 pub(crate) fn silent<'a>(how: &How<'a>) -> How<'a> {
     How {
         record: None,
+        record_further: None,
         progress: &|_, _, _| {},
         tap: &|_, _| Ok(None),
         client_tap: None,

@@ -83,6 +83,15 @@ impl Slots<'_> {
 /// Receives the recording of a finished run, on the thread that made the run. Runs finish in any order.
 pub type TakeRecording<'a> = &'a (dyn Fn(&Recording) + Sync);
 
+/// Full recordings of a scheme's runs after the first.
+#[derive(Clone, Copy)]
+pub struct RecordFurther<'a> {
+    /// The number of runs of a scheme that are recorded, with the first.
+    pub runs: u64,
+    /// Receives the seed and the recording of a finished run, on the thread that made the run. Runs finish in any order.
+    pub take: &'a (dyn Fn(u64, &Recording) + Sync),
+}
+
 /// Receives the recording of a flow of a population whose run is over, on the thread that made the run. Runs finish in any order.
 pub type TakeFlowRecording<'a> = &'a (dyn Fn(PopulationFlow<'_>, Recording) + Sync);
 
@@ -93,6 +102,8 @@ pub struct How<'a> {
     pub jobs: Option<usize>,
     /// Receives a full recording of each scheme's first run, even if an interrupt leaves the run without a row.
     pub record: Option<TakeRecording<'a>>,
+    /// Receives full recordings of the runs after the first; `None` if only the first is recorded.
+    pub record_further: Option<RecordFurther<'a>>,
     /// Called after each run with the number of finished runs, the number of all runs, and the row's name.
     pub progress: &'a (dyn Fn(u64, u64, &str) + Sync),
     /// Returns whether the user has interrupted the race. Then no more runs are started, and the runs in progress are dropped.
@@ -126,6 +137,7 @@ impl Default for How<'_> {
         Self {
             jobs: None,
             record: None,
+            record_further: None,
             progress: &|_, _, _| {},
             interrupted: &|| false,
             tap: &|_, _| Ok(None),

@@ -43,10 +43,13 @@ pub(crate) fn measure(
     how.go_on()?;
     let scenario = &*scenario.at_seed(seed);
     let record = how.record.filter(|_| seed == scenario.seed);
+    let further = how
+        .record_further
+        .filter(|further| seed != scenario.seed && seed.wrapping_sub(scenario.seed) < further.runs);
     let slot = how.slots.map(|slots| slots.length);
     let clients = client_taps(scenario, choice, seed, how)?;
     let watching = Watching {
-        full: record.is_some(),
+        full: record.is_some() || further.is_some(),
         tap: (how.tap)(choice, seed)?,
         clients,
         slot,
@@ -69,6 +72,9 @@ pub(crate) fn measure(
     let recording = outcome.evidence.recording;
     if let Some(record) = record {
         record(&recording);
+    }
+    if let Some(further) = further {
+        (further.take)(seed, &recording);
     }
     let (life, end) = (recording.ended_at - recording.syn_at, recording.ended_at);
     buffers.give(recording);

@@ -8,21 +8,26 @@ pub mod changed;
 mod drawing;
 pub(crate) mod drawn;
 pub mod ledger;
+mod merged;
+mod opening;
 mod page;
 pub mod scored;
-
+mod styles;
 mod vlq;
 
 use firstflight_trace::in_lines;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value, context, escape_formatter};
 
-pub use drawn::{Drawn, FlowOf};
+pub use drawn::{Drawn, FlowOf, RunWindow};
 
 use crate::report::Report;
 
 const TEMPLATE: &str = include_str!("html/report.html");
 const STYLE: &str = include_str!("html/report.css");
+
+/// The plotting library: plotly.js with only the traces that the page draws. `html/plotly/README.md` has its version and its source.
+const LIBRARY: &str = include_str!("html/plotly/plotly-basic.min.js");
 
 /// The script that all pages share, followed by the report's own script. Its files are in one function scope: each may use the definitions
 /// of the files before it.
@@ -34,6 +39,7 @@ const SCRIPT: &str = concat!(
     include_str!("html/report/series.js"),
     include_str!("html/report/layout.js"),
     include_str!("html/report/words.js"),
+    include_str!("html/report/opening.js"),
     include_str!("html/report/view.js"),
     include_str!("html/report/overview.js"),
     include_str!("html/report/panel.js"),
@@ -57,19 +63,21 @@ pub enum HtmlError {
 /// # Errors
 /// Fails only if there is a bug in the template or in the drawn data.
 pub fn render(report: &Report) -> Result<String, HtmlError> {
+    let merged = merged::Merged::new(report);
     let mut environment = environment();
     environment.add_template("report", TEMPLATE)?;
     let html = environment.get_template("report")?.render(context! {
         report => Value::from(Serde(page::Words::new(report))),
         summary => Value::from(Serde(report.summary.as_ref().map(captured::summary))),
-        verdict_table => Value::from(Serde(page::verdict_table(report))),
+        opening => Value::from(Serde(opening::Opening::new(report, &merged))),
+        verdict_table => Value::from(Serde(page::verdict_table(report, &merged))),
         every_number => Value::from(Serde(page::every_number(report))),
         definitions => Value::from(Serde(page::definitions(report))),
-        panels => Value::from(Serde(page::panels(report))),
+        panels => Value::from(Serde(page::panels(report, &merged))),
         style => Value::from_safe_string(STYLE.to_owned()),
-        library => Value::from_safe_string(library()),
+        library => Value::from_safe_string(LIBRARY.to_owned()),
         script => Value::from_safe_string(SCRIPT.to_owned()),
-        data => Value::from_safe_string(inert(drawing::Drawing::json(report)?)),
+        data => Value::from_safe_string(inert(drawing::Drawing::json(report, &merged)?)),
     })?;
     Ok(html)
 }
@@ -90,11 +98,4 @@ fn environment<'a>() -> Environment<'a> {
 /// Returns JSON in a form that cannot end the HTML element around it.
 fn inert(json: String) -> String {
     firstflight_export::json::printable(json).replace('<', "\\u003c")
-}
-
-/// Returns the plotting library's script, without its renderer of mathematics.
-fn library() -> String {
-    let sources = plotly::Plot::offline_js_sources();
-    let script = sources.split_once('>').map_or("", |(_, rest)| rest);
-    script.split_once("</script>").map_or("", |(script, _)| script).to_owned()
 }

@@ -23,7 +23,7 @@ mod views;
 pub mod windows;
 
 pub use grid::Columns;
-pub use html::{Drawn, FlowOf, HtmlError};
+pub use html::{Drawn, FlowOf, HtmlError, RunWindow};
 pub use reference::BasePath;
 pub use report::{Report, Subject};
 pub use table::{Headings, Rows, TableStyle, headings};

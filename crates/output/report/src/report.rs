@@ -44,4 +44,6 @@ pub struct Report {
     /// The line of the ideal sender, as points joined by straight lines: (nanoseconds since the start of the simulation, payload bytes
     /// delivered).
     pub ideal: Vec<(u64, u64)>,
+    /// The packets that the bottleneck's queue holds; `None` without a limit or without a known queue.
+    pub queue_packets: Option<f64>,
 }

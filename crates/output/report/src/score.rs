@@ -5,12 +5,11 @@ mod sentence;
 mod summary;
 mod words;
 
-pub(crate) use cells::{least, nearest, share, weight};
+pub(crate) use cells::{least, nearest, quantile, share, weight};
 pub(crate) use sentence::verdict;
 pub use summary::summary;
 pub use words::{LIMITS, MEASURES};
 
-use self::cells::quantile;
 use firstflight_lab::score::{Group, Judged, QUANTILES, Spread, Standing};
 use firstflight_lab::{Beside, Bottleneck, EarlyFields, PathFacts};
 use firstflight_measure::{EARLY_ROUND_TRIPS, Pairing, Quantile, SuCounts};

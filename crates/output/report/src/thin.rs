@@ -40,7 +40,7 @@ pub(crate) enum Shape {
 /// A thinned trace. It can be thinned again to a coarser grid whose buckets are unions of this grid's buckets. The result is the same as
 /// thinning all points to that grid, because the first, minimum, maximum and last points of the merged buckets are kept, as is the first
 /// dot of each cell.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Thinned {
     shape: Shape,
     /// The points that are kept, in order of time.
@@ -78,7 +78,7 @@ pub(crate) fn line(points: &[Point], grid: &Grid) -> Vec<Point> {
 }
 
 /// A region of the full trace.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Region {
     count: usize,
     least: i64,

@@ -32,9 +32,9 @@ pub(crate) struct Chromium {
     network: Network,
 }
 
-/// Checks whether the page is loaded and each plot is drawn.
-const DRAWN: &str = "document.readyState === 'complete' && document.querySelectorAll('.plot').length \
-                     === document.querySelectorAll('.js-plotly-plot .main-svg:first-child').length";
+/// Checks whether the page is loaded and each plot is drawn that is not folded away.
+const DRAWN: &str = "document.readyState === 'complete' && [...document.querySelectorAll('.plot')]
+    .every((plot) => plot.closest('details:not([open])') || plot.querySelector('.js-plotly-plot .main-svg:first-child'))";
 
 /// How a page is displayed.
 #[derive(Clone, Copy)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::chromium::{Chromium, Look, SCREEN};
-use crate::browser::pages;
+use crate::browser::{OPEN_ALL, pages};
 use crate::common::{folder, run, status, stderr, text};
 
 /// A window of a common size.
@@ -68,7 +68,7 @@ fn the_buttons_of_all_plots_say_what_all_plots_show() {
 
 /// The texts of plots and tables in which a digit touches a unit. Settings are written like this, and are in small print below their names.
 const UNSPACED: &str =
-    "[...document.querySelectorAll('.main-svg text, h1, .verdict, .facts dd, #verdicts td, .readout')]
+    "[...document.querySelectorAll('.main-svg text, .tradeoff text, .multiples small, h1, .verdict, .facts dd, #verdicts td, .readout')]
     .map((one) => one.textContent).filter((text) => /\\d(%|[kMG]?(B|bit)|[mµn]?s)\\b/.test(text))";
 
 #[test]
@@ -79,8 +79,7 @@ fn a_number_and_its_unit_have_a_space_between_them() {
         for window in ["first", "startup", "whole"] {
             browser.evaluate(&format!("document.querySelector('[data-all={window}]').click()"));
             assert_eq!(browser.evaluate(UNSPACED), json!([]), "{} {window}", page.display());
-            let ticks =
-                "[...document.querySelectorAll('#overview .ytick text')].map((one) => one.textContent)";
+            let ticks = "[...document.querySelectorAll('.panel .ytick text')].map((one) => one.textContent)";
             let ticks: Vec<String> = serde_json::from_value(browser.evaluate(ticks)).expect("words");
             assert!(ticks.len() > 2 && ticks[0] == "0", "{ticks:?}");
             assert!(ticks[1..].iter().all(|tick| tick.ends_with(" kB") || tick.ends_with(" B")), "{ticks:?}");
@@ -142,6 +141,7 @@ fn plot_readouts_are_complete_and_move_nothing() {
     let Some(mut browser) = Chromium::start("readouts") else { return };
     for page in &pages()[..3] {
         browser.open(page, SCREEN);
+        browser.evaluate(OPEN_ALL);
         for width in [1280, 700, 390] {
             browser.look(Look { width, dark: false });
             let said: Vec<String> = serde_json::from_value(browser.evaluate(POINTED)).expect("words");

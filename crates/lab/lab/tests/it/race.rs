@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use firstflight::Time;
-use firstflight_lab::{Completed, How, RunError, race, race_until_interrupted, run_without};
+use firstflight_lab::{Completed, How, RecordFurther, RunError, race, race_until_interrupted, run_without};
 use firstflight_measure::{PhaseKind, Recording, Row, SchemeResult, Tap, rank, verdict};
 use firstflight_scenario::{Options, Scenario, SchemeChoice, over_restarts, parse_choices};
 use firstflight_tcp::Role;
@@ -546,6 +546,25 @@ fn a_recording_is_the_same_whatever_was_recorded_in_its_room_before() {
     let together = recordings("slow-start,quick-start,limited");
     let apart: Vec<_> = ["slow-start", "quick-start", "limited"].into_iter().flat_map(recordings).collect();
     assert!(together == apart, "a recording has what is not its own");
+}
+
+#[test]
+fn further_runs_are_recorded_up_to_a_number_and_change_no_row() {
+    let path = scenario(&[("duration", "2s"), ("runs", "5"), ("seed", "7"), ("loss", "1%")]);
+    let choices = parse_choices("slow-start,limited").expect("schemes");
+    let taken = Mutex::new(Vec::new());
+    let take = |seed: u64, run: &Recording| {
+        taken.lock().expect("no panic").push((run.label.clone(), seed, run.states.is_empty()));
+    };
+    let how = How { record_further: Some(RecordFurther { runs: 3, take: &take }), ..How::default() };
+    let recorded = race(&path, &choices, &how).expect("a race");
+    let mut taken = taken.into_inner().expect("no panic");
+    taken.sort();
+    let wanted = ["limited", "slow-start"].map(|label| [8, 9].map(|seed| (label.to_owned(), seed, false)));
+    assert_eq!(taken, wanted.concat(), "the first run is not among them");
+    let rows =
+        |results: &[SchemeResult]| results.iter().map(|one| format!("{:?}", one.rows)).collect::<Vec<_>>();
+    assert_eq!(rows(&recorded), rows(&race(&path, &choices, &How::default()).expect("a race")));
 }
 
 /// Counts the events that it receives.

@@ -16,9 +16,9 @@ pub(crate) struct Listing {
     pub(crate) is_words: bool,
 }
 
-/// Describes when start-up ended. Plots count time from the SYN, but the fields count it from the first data.
-pub(crate) fn after_first_data(row: &Record) -> String {
-    let words = |at| format!(", {} after the first data", human::seconds(at));
+/// Describes when start-up ended. Like the plots, it counts time from the first data.
+pub(crate) fn exit_time(row: &Record) -> String {
+    let words = |at| format!(" at {}", human::seconds(at));
     number(row, "exit_time_s").map_or_else(String::new, words)
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn facts(row: &Record) -> Vec<(&'static str, String)> {
     }
     let cause = text(row, "exit_cause");
     if !cause.is_empty() {
-        let when = after_first_data(row);
+        let when = exit_time(row);
         let flight = number(row, "exit_flight_bytes")
             .map_or_else(String::new, |bytes| format!(", {} in flight", kilobytes(bytes)));
         facts.push(("exit", format!("{cause}{when}{flight}")));

@@ -3,13 +3,22 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::drawn::{COARSEST, FINEST, Flow, Series, Trace, signed};
+use super::drawn::{COARSEST, Drawn, FINEST, Flow, Series, Trace, signed};
+use super::merged::Merged;
+use super::styles::{Style, styles};
 use crate::reference;
 use crate::report::{Report, Subject};
 use crate::thin::{Grid, Shape, Thinned};
 
-/// The maximum size of a report's drawn data, in bytes.
-pub(crate) const LARGEST: usize = 2_800_000;
+/// The maximum size of a report's drawn data, in bytes. With the plotting library, 1.2 MB, and the tables of 18 schemes a page stays below
+/// 3 MB.
+pub(crate) const LARGEST: usize = 1_300_000;
+
+/// The number of runs that are drawn over each other when the page opens.
+const CHOSEN: usize = 3;
+
+/// The scheme with which others are compared: it is drawn from the start.
+const BASELINE: &str = "slow-start";
 
 /// All data that the report's script draws.
 #[derive(Debug, Serialize)]
@@ -27,7 +36,21 @@ pub(crate) struct Drawing<'a> {
     /// The reference line of the plots of windows.
     reference: Reference,
     ideal: Trace,
-    pub(super) flows: Vec<Flow<'a>>,
+    pub(super) flows: Vec<Named<'a>>,
+}
+
+/// A run with the name and the style of its lines.
+#[derive(Debug, Serialize)]
+pub(super) struct Named<'a> {
+    label: &'a str,
+    /// All names by which an address finds the run.
+    names: Vec<&'a str>,
+    /// The style of the run's line; `None` if there are more runs than styles.
+    style: Option<Style>,
+    /// Whether its line is drawn when the page opens.
+    is_shown: bool,
+    #[serde(flatten)]
+    pub(super) run: Flow<'a>,
 }
 
 /// The style and labels that the reference lines of all flows share.
@@ -40,10 +63,10 @@ struct Reference {
 
 impl<'a> Drawing<'a> {
     /// Returns the drawn data of the report as JSON, at the finest resolution that fits.
-    pub(crate) fn json(report: &'a Report) -> Result<String, serde_json::Error> {
+    pub(crate) fn json(report: &'a Report, merged: &'a Merged) -> Result<String, serde_json::Error> {
         let mut buckets = FINEST;
         loop {
-            let json = serde_json::to_string(&Self::new(report, buckets))?;
+            let json = serde_json::to_string(&Self::new(report, merged, buckets))?;
             if json.len() <= LARGEST || buckets <= COARSEST {
                 return Ok(json);
             }
@@ -57,13 +80,14 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    pub(super) fn new(report: &'a Report, buckets: u64) -> Self {
-        let drawn = &report.drawn;
-        let flows: Vec<Flow<'a>> = drawn.par_iter().map(|run| run.flow(buckets)).collect();
-        let clock = drawn.iter().map(|run| run.clock).max().unwrap_or_default();
-        let origin = drawn.first().map_or(0, |run| run.syn_at);
+    pub(super) fn new(report: &'a Report, merged: &'a Merged, buckets: u64) -> Self {
+        let drawn: Vec<&Drawn> = merged.panels(report).collect();
+        let flows: Vec<Flow<'a>> = drawn.par_iter().map(|run| run.run.flow(buckets)).collect();
+        let flows = named(report, merged, &drawn, flows);
+        let clock = drawn.iter().map(|run| run.run.clock).max().unwrap_or_default();
+        let origin = drawn.first().map_or(0, |run| run.run.syn_at);
         let ends = [0, 1, 2].map(|at| {
-            let ends = drawn.iter().map(|run| run.windows.ends[at] * run.clock.tick / clock.tick);
+            let ends = drawn.iter().map(|run| run.run.windows.ends[at] * run.run.clock.tick / clock.tick);
             ends.max().unwrap_or(1)
         });
         let grid = Grid { tick: clock.tick, ends: ends.to_vec(), buckets };
@@ -80,4 +104,25 @@ impl<'a> Drawing<'a> {
             flows,
         }
     }
+}
+
+/// Returns the runs with their names. The best ones and the baseline are drawn from the start.
+fn named<'a>(
+    report: &'a Report,
+    merged: &'a Merged,
+    drawn: &[&'a Drawn],
+    flows: Vec<Flow<'a>>,
+) -> Vec<Named<'a>> {
+    let schemes = merged.schemes(report);
+    let styles = styles(schemes.iter().copied());
+    let baseline = schemes.iter().position(|scheme| *scheme == BASELINE);
+    let best = CHOSEN - usize::from(baseline.is_some_and(|at| at >= CHOSEN));
+    let name = |(place, (run, flow)): (usize, (&&'a Drawn, Flow<'a>))| Named {
+        label: &run.label,
+        names: merged.names(place),
+        style: styles[place],
+        is_shown: place < best || Some(place) == baseline,
+        run: flow,
+    };
+    drawn.iter().zip(flows).enumerate().map(name).collect()
 }

@@ -1,10 +1,12 @@
 //! The data of one run that the report's script draws, in a compact form.
 
+mod run_window;
 mod windows;
 
 use firstflight_measure::{PhaseKind, Recording};
 use serde::Serialize;
 
+pub use self::run_window::RunWindow;
 use self::windows::Windows;
 use super::vlq;
 use crate::reference::BasePath;
@@ -21,18 +23,25 @@ const _: () = assert!(FINEST.is_multiple_of(COARSEST), "the search for a divisor
 const MAX_MARKS: usize = 400;
 const MAX_PHASES: usize = 1500;
 
-/// The data of one run for its plots: its traces at the finest resolution. They are much smaller than the recording, whose memory can then
-/// be freed.
+/// The data of one run for its plots, with the names by which rows and panels refer to it.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     /// The row's label, or the name of the flow.
     pub(crate) label: String,
     /// The scheme, population and number of the flow; `None` unless it belongs to a population.
     pub(crate) flow: Option<FlowOf>,
-    mss: u32,
+    pub(crate) run: Traces,
+    /// The windows of the scheme's further runs, in the order of their seeds.
+    further: Vec<RunWindow>,
+}
+
+/// The traces of one run at the finest resolution. They are much smaller than the recording, whose memory can then be freed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Traces {
+    pub(super) mss: u32,
     pub(super) syn_at: u64,
     pub(super) clock: Clock,
-    first_data: Option<u64>,
+    pub(super) first_data: Option<u64>,
     /// The windows of time that the page offers, in ticks.
     pub(super) windows: Windows,
     /// Ends of the regions that are thinned separately, in ticks.
@@ -42,20 +51,20 @@ pub struct Drawn {
     drops: Series,
     acks: Series,
     delivered: Series,
-    cwnd: Series,
+    pub(super) cwnd: Series,
     ssthresh: Series,
     in_flight: Series,
     rtt: Series,
     queue: Series,
-    product: Series,
+    pub(super) product: Series,
     phases: Phases,
-    marks: Vec<(u64, String, String)>,
+    pub(super) marks: Vec<(u64, String, String)>,
     /// The number of marks that were left out.
     marks_left_out: usize,
 }
 
 /// One series: the number of all its points, and the points that may be drawn.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Series {
     pub(super) of: usize,
     pub(super) thinned: Thinned,
@@ -75,7 +84,6 @@ pub struct FlowOf {
 /// One run, or one flow of a population.
 #[derive(Debug, Serialize)]
 pub(super) struct Flow<'a> {
-    label: &'a str,
     mss: u32,
     /// The length of a tick in seconds.
     tick: f64,
@@ -115,7 +123,7 @@ pub(super) struct Trace {
     y: String,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Phases {
     n: usize,
     from: String,
@@ -179,6 +187,24 @@ impl Drawn {
 
     /// Extracts the data for the plots of a run. `path` is for the bandwidth-delay product; a capture has no path.
     pub fn new(run: &Recording, path: Option<&BasePath>) -> Self {
+        Self { label: run.label.clone(), flow: None, run: Traces::new(run, path), further: Vec::new() }
+    }
+
+    /// Adds the window of a further run of the scheme, which the page shows in a band over runs. The order of the calls has no effect.
+    pub fn add_run(&mut self, window: RunWindow) {
+        let place = self.further.partition_point(|other| other.seed() < window.seed());
+        self.further.insert(place, window);
+    }
+
+    /// Returns the windows of the scheme's further runs.
+    pub(super) fn further(&self) -> &[RunWindow] {
+        &self.further
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "to draw, 53 bits are enough")]
+impl Traces {
+    fn new(run: &Recording, path: Option<&BasePath>) -> Self {
         let clock = Clock::for_length(run.ended_at.saturating_sub(run.syn_at));
         let since = |time: u64| time.saturating_sub(run.syn_at);
         let ticks = |time: u64| since(time) / clock.tick;
@@ -212,8 +238,6 @@ impl Drawn {
         let products = products.iter().map(|&(at, packets)| (since(at), thousandths(packets)));
         let (marks, marks_left_out) = marks(run, ticks);
         Self {
-            label: run.label.clone(),
-            flow: None,
             mss: run.mss.max(1),
             syn_at: run.syn_at,
             clock,
@@ -239,10 +263,47 @@ impl Drawn {
         }
     }
 
+    /// Checks whether the runs are the same packet for packet, with the same windows. Thresholds and the texts of marks may differ: they also
+    /// say what a scheme found, even if it did not use it.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let without_findings = |run: &Self| {
+            let mut run = run.clone();
+            run.ssthresh = run.cwnd.clone();
+            run.marks.iter_mut().for_each(|mark| mark.2.clear());
+            run
+        };
+        without_findings(self) == without_findings(other)
+    }
+
+    /// Returns the steps of a series as (seconds since the first data, value × `factor`).
+    pub(super) fn packets(&self, series: &Series, factor: f64) -> Vec<(f64, f64)> {
+        let at = |time: u64| self.since_data(time as f64 / 1e9);
+        series.thinned.points.iter().map(|&(time, value)| (at(time), value as f64 * factor)).collect()
+    }
+
+    /// Returns the seconds from the first data to the exit from start-up; `None` without an exit.
+    pub(super) fn exit(&self) -> Option<f64> {
+        let exit = self.marks.iter().find(|mark| mark.1 == "exit")?;
+        Some(self.since_data(exit.0 as f64 * self.clock.seconds()))
+    }
+
+    /// Returns the seconds from the first data to the end of the window of start-up.
+    pub(super) fn startup_end(&self) -> f64 {
+        self.since_data(self.windows.ends[1] as f64 * self.clock.seconds())
+    }
+
+    /// Returns the seconds from the first data to the end of the run.
+    pub(super) fn end(&self) -> f64 {
+        self.since_data(self.windows.ends[2] as f64 * self.clock.seconds())
+    }
+
+    fn since_data(&self, since_syn: f64) -> f64 {
+        since_syn - self.first_data.unwrap_or(0) as f64 * self.clock.seconds()
+    }
+
     pub(super) fn flow(&self, buckets: u64) -> Flow<'_> {
         let grid = Grid { tick: self.clock.tick, ends: self.regions.clone(), buckets };
         Flow {
-            label: &self.label,
             mss: self.mss,
             tick: self.clock.seconds(),
             first_data: self.first_data,

@@ -1,22 +1,17 @@
 // What the pages have in common: colours, legends, tables that can be sorted, paper. Asks no one for anything.
 "use strict";
 const page = (() => {
-  const COLOURS = ["blue", "vermillion", "green", "purple", "orange", "sky", "black", "earth"];
-  // Short enough that the line beside a name shows which it is.
-  const DASHES = ["solid", "7px,3px", "2px,3px", "9px,3px,2px,3px"];
   // A4 less its margins, upright and turned.
   const PAPER_WIDTH = 680, TURNED_WIDTH = 1010;
   const page = { isOnPaper: false };
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
-  /** Lines that can be distinguished. */
-  const MOST_LINES = COLOURS.length * DASHES.length;
-  /** The colour and the dash of a line by its place among those that are shown; none if there is no such place. */
-  const styleOf = (place) => place === null ? { colour: null, dash: "solid" }
-    : { colour: COLOURS[place % COLOURS.length], dash: DASHES[Math.floor(place / COLOURS.length)] };
-  /** Gives lines their places: the first ones have one, as many as can be distinguished. */
-  const placed = (lines) => lines.forEach((line, index) => Object.assign(line, { isShown: index < MOST_LINES },
-    styleOf(index < MOST_LINES ? index : null)));
+  /** Gives lines their styles. Of more lines than styles, those that are hidden have none. */
+  const placed = (lines) => {
+    const isCrowded = lines.some((line) => !line.style);
+    lines.forEach((line) => Object.assign(line, isCrowded && !line.isShown ? NO_STYLE : line.style));
+  };
+  const NO_STYLE = { colour: null, dash: "solid" };
 
   /** A piece of a line, as it is drawn. */
   function sample(colour, dash) {
@@ -29,45 +24,52 @@ const page = (() => {
   }
 
   /**
-   * The names of lines, which show and hide them. Of more lines than can be distinguished, what is hidden has no style of
-   * its own, and what is shown takes the first that is free.
+   * The names of lines, which show and hide them. Of more lines than styles, what is hidden has no style, and what is shown takes the
+   * first that is free.
    */
   function legend(list, lines, draw) {
-    const isCrowded = lines.length > MOST_LINES;
-    const places = Array.from({ length: MOST_LINES }, (_, place) => styleOf(place));
+    const styles = lines.map((line) => line.style).filter((style) => style), isCrowded = styles.length < lines.length;
     const isFree = (style) => !lines.some((line) => line.colour === style.colour && line.dash === style.dash);
     const show = (line, is) => {
+      if (line.isShown === is) return;
       line.isShown = is;
-      if (isCrowded) Object.assign(line, is ? places.find(isFree) : styleOf(null));
+      if (isCrowded) Object.assign(line, is ? styles.find(isFree) : NO_STYLE);
     };
+    const act = (change) => { change(); tell(); draw(); };
     const buttons = lines.map((line) => {
       const button = list.appendChild(document.createElement("li")).appendChild(document.createElement("button"));
       button.type = "button";
-      button.addEventListener("click", () => { show(line, !line.isShown); tell(); draw(); });
+      button.addEventListener("click", () => act(() => show(line, !line.isShown)));
       return button;
     });
     const words = document.createElement("li");
     const tell = () => {
-      const shown = lines.filter((line) => line.isShown).length, isFull = isCrowded && shown >= MOST_LINES;
+      const shown = lines.filter((line) => line.isShown).length, isFull = isCrowded && shown >= styles.length;
       lines.forEach((line, at) => {
         buttons[at].setAttribute("aria-pressed", String(line.isShown));
         buttons[at].disabled = isFull && !line.isShown;
         buttons[at].replaceChildren(...(line.colour ? [sample(line.colour, line.dash)] : []), line.name);
       });
-      words.firstChild.textContent = `${shown} of ${lines.length} lines are shown; ${MOST_LINES} at most can be distinguished.`
+      words.firstChild.textContent = `${shown} of ${lines.length} lines are shown`
+        + (isCrowded ? `; ${styles.length} at most can be distinguished.` : ".")
         + (isFull ? " Press a name to hide its line and make room for another. " : " Press a name to show or hide its line. ");
     };
     words.append("");
     words.className = "note";
-    if (isCrowded) {
+    if (lines.length > 4) {
       const none = words.appendChild(document.createElement("button"));
       none.type = "button";
       none.className = "none";
       none.textContent = "Hide all";
-      none.addEventListener("click", () => { lines.forEach((line) => show(line, false)); tell(); draw(); });
+      none.addEventListener("click", () => act(() => lines.forEach((line) => show(line, false))));
       list.prepend(words);
     }
     tell();
+    /** Shows these lines and no others. */
+    return (chosen) => act(() => {
+      lines.forEach((line) => { if (!chosen.includes(line)) show(line, false); });
+      lines.forEach((line) => { if (chosen.includes(line)) show(line, true); });
+    });
   }
 
   function sortable(table) {
@@ -109,6 +111,63 @@ const page = (() => {
 
   document.querySelectorAll(".scroll:has(> table.results, > table.numbers)").forEach(sayThereIsMore);
 
+  // ---- data ------------------------------------------------------------------------------------------------
+  /** A line of CSV. */
+  const csv = (cells) => cells.map((cell) => /[",\n]/.test(cell) ? `"${cell.replace(/"/g, '""')}"` : cell).join(",");
+
+  /** Saves text as a file. */
+  function download(name, type, text) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+
+  const said = (element) => element.textContent.trim().replace(/\s+/g, " ");
+  /** What a table shows, as rows of text; with full precision where cells have a number. */
+  const cellsOf = (table, isExact) => [...table.querySelectorAll("tr")].map((row) => [...row.cells].flatMap((cell) => {
+    const key = cell.dataset.key, is = isExact && key !== undefined && key !== "" && !Number.isNaN(Number(key)) && cell.tagName === "TD";
+    return [is ? key : said(cell), ...Array(cell.colSpan - 1).fill("")];
+  }));
+  const asCsv = (table) => cellsOf(table, true).map(csv).join("\n") + "\n";
+  const asMarkdown = (table) => {
+    const line = (cells) => `| ${cells.map((cell) => cell.replace(/\|/g, "\\|")).join(" | ")} |`;
+    const [head, ...rows] = cellsOf(table, false).slice(table.tHead.rows.length - 1);
+    return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n") + "\n";
+  };
+
+  /** Puts text on the clipboard; without permission, by a selection. */
+  async function copy(text) {
+    try { await navigator.clipboard.writeText(text); } catch {
+      const area = document.body.appendChild(document.createElement("textarea"));
+      area.value = text;
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+    }
+  }
+
+  /** Buttons that copy a table. */
+  function copyable(scroll) {
+    const table = scroll.querySelector("table"), line = document.createElement("p");
+    line.className = "copies";
+    [["Copy as CSV", asCsv], ["Copy as Markdown", asMarkdown]].forEach(([name, write]) => {
+      const button = line.appendChild(document.createElement("button"));
+      button.type = "button";
+      button.textContent = name;
+      button.addEventListener("click", async () => {
+        await copy(write(table));
+        button.focus();
+        button.textContent = "Copied";
+        setTimeout(() => { button.textContent = name; }, 1500);
+      });
+    });
+    scroll.after(line);
+  }
+
+  document.querySelectorAll("section > .scroll:has(> table.results)").forEach(copyable);
+
   // ---- paper ---------------------------------------------------------------------------------------------
   const drawings = [];
   const paper = (is) => {
@@ -141,5 +200,5 @@ const page = (() => {
   window.addEventListener("beforeprint", () => paper(true));
   window.addEventListener("afterprint", () => paper(false));
 
-  return Object.assign(page, { colour, placed, legend, onPaper: (draw) => drawings.push(draw), PAPER_WIDTH });
+  return Object.assign(page, { colour, placed, legend, csv, download, cellsOf, onPaper: (draw) => drawings.push(draw), PAPER_WIDTH });
 })();

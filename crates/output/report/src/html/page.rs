@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use super::captured::{self, Listing, after_first_data};
+use super::captured::{self, Listing, exit_time};
+use super::merged::Merged;
+use super::opening::takes_more_than_a_share;
 use crate::human;
 use crate::report::{Report, Subject};
 use crate::undefined;
@@ -78,7 +80,7 @@ struct Cell {
     panel: Option<usize>,
 }
 
-pub(crate) fn verdict_table(report: &Report) -> Table {
+pub(crate) fn verdict_table(report: &Report, merged: &Merged) -> Table {
     let mut columns = views::columns_for(&report.rows);
     if report.subject == Subject::Transfers {
         // A column in which every cell is undefined is left out.
@@ -104,8 +106,8 @@ pub(crate) fn verdict_table(report: &Report) -> Table {
     let fields: Vec<&str> = columns.iter().map(|view| view.field).collect();
     let is_dash = |at: usize, column: usize| columns[column].cell(&report.rows[at]) == "-";
     let notes = undefined::footnotes(&fields, &report.rows, is_dash);
-    let rows = report.rows.iter().zip(&notes.marks).map(|(row, marks)| {
-        let panel = panel_of(report, row);
+    let rows = report.rows.iter().zip(&notes.marks).enumerate().map(|(at, (row, marks))| {
+        let panel = merged.panel(at);
         let cells = columns.iter().zip(marks).map(|(view, note)| {
             let shown = view.shown(row);
             let (parts, below) = match view.show {
@@ -160,11 +162,6 @@ fn spelt(unit: &str) -> String {
 /// Returns the cell, with a dash for an undefined value.
 fn dash(cell: &str) -> String {
     if cell == "-" { "–".to_owned() } else { cell.to_owned() }
-}
-
-/// Returns the index of the row's run among the drawn ones; `None` if it is not drawn.
-fn panel_of(report: &Report, row: &Record) -> Option<usize> {
-    report.drawn.iter().position(|run| run.is_of(row))
 }
 
 /// The table of every field of every result, with a row for each field.
@@ -238,6 +235,8 @@ pub(crate) fn definitions(report: &Report) -> Vec<Definition> {
 pub(crate) struct Panel {
     index: usize,
     name: String,
+    /// The names of other schemes with the same run; empty if there are none.
+    same: String,
     /// The facts of the row, in a few words each.
     facts: Vec<(&'static str, String)>,
     /// A summary for readers who do not see the plots.
@@ -246,16 +245,17 @@ pub(crate) struct Panel {
     listings: Vec<Listing>,
 }
 
-pub(crate) fn panels(report: &Report) -> Vec<Panel> {
+pub(crate) fn panels(report: &Report, merged: &Merged) -> Vec<Panel> {
     // The facts of a population's flow come only from a row of flows, not from the row of its scheme.
-    let row_of = |index: usize| {
-        let run = &report.drawn[index];
-        report.rows.iter().find(|row| run.is_of(row) && (run.flow.is_none() || row.contains_key("flow")))
+    let row_of = |run: &super::Drawn| {
+        report.rows.iter().position(|row| run.is_of(row) && (run.flow.is_none() || row.contains_key("flow")))
     };
     let panel = |(index, run): (usize, &super::Drawn)| {
         let is_capture = report.subject == Subject::Captures;
         let tell = if is_capture { captured::facts } else { facts };
-        let facts = row_of(index).map(tell).unwrap_or_default();
+        let at = row_of(run);
+        let row = at.map(|at| &report.rows[at]);
+        let facts = row.map(tell).unwrap_or_default();
         let plots = match report.subject {
             Subject::Captures => {
                 "Three plots over one time axis: sequence, bytes in flight, round-trip time."
@@ -266,15 +266,14 @@ pub(crate) fn panels(report: &Report) -> Vec<Panel> {
         let shown: Vec<String> = facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
         Panel {
             index,
-            name: row_of(index)
-                .filter(|_| run.flow.is_none())
-                .map_or_else(|| run.label.clone(), record::name),
+            name: row.filter(|_| run.flow.is_none()).map_or_else(|| run.label.clone(), record::name),
+            same: at.map(|at| merged.others(at).join(", ")).unwrap_or_default(),
             summary: format!("{}: {}. {plots}", run.label, shown.join(", ")),
-            listings: row_of(index).filter(|_| is_capture).map(captured::listings).unwrap_or_default(),
+            listings: row.filter(|_| is_capture).map(captured::listings).unwrap_or_default(),
             facts,
         }
     };
-    report.drawn.iter().enumerate().map(panel).collect()
+    merged.panels(report).enumerate().map(panel).collect()
 }
 
 fn facts(row: &Record) -> Vec<(&'static str, String)> {
@@ -294,7 +293,8 @@ fn facts(row: &Record) -> Vec<(&'static str, String)> {
         }
     };
     say("completed in", "fct_s", &human::seconds);
-    say("cost", "cost", &|cost| format!("{} × ideal", human::significant(cost)));
+    let share = if takes_more_than_a_share(row) { ", more than a fair share" } else { "" };
+    say("cost", "cost", &|cost| format!("{} × ideal{share}", human::significant(cost)));
     say("throughput", "throughput_bps", &human::rate);
     say("su-time", "su_time_s", &human::seconds);
     say("su-loss", "su_loss", &|loss| format!("{} %", human::significant(loss * 100.0)));
@@ -303,7 +303,7 @@ fn facts(row: &Record) -> Vec<(&'static str, String)> {
     let (cause, some) = view::exit_cause(row);
     if !cause.is_empty() {
         let runs = some.map_or_else(String::new, |(had, runs)| format!(" in {had} of {runs} runs"));
-        facts.push(("exit", format!("{cause}{runs}{}", after_first_data(row))));
+        facts.push(("exit", format!("{cause}{runs}{}", exit_time(row))));
     }
     if let Some(timeouts) = number(row, "timeouts").filter(|&timeouts| timeouts > 0.0) {
         let shown = if view::is_mean(row) { human::significant(timeouts) } else { format!("{timeouts:.0}") };
@@ -322,7 +322,11 @@ mod tests {
     fn cells(rows: &[serde_json::Value]) -> Vec<Vec<(String, String)>> {
         let report = Report { rows: records(rows).unwrap(), ..Report::default() };
         let said = |cell: &Cell| (cell.parts.concat(), cell.below.concat());
-        verdict_table(&report).rows.iter().map(|row| row.iter().map(said).collect()).collect()
+        verdict_table(&report, &Merged::new(&report))
+            .rows
+            .iter()
+            .map(|row| row.iter().map(said).collect())
+            .collect()
     }
 
     fn has(cells: &[(String, String)], parts: &str, below: &str) -> bool {
@@ -375,7 +379,7 @@ mod tests {
         let row = json!({"scheme": "vegas", "exit_cause": "loss", "exit_time_s": 1.5, "runs": 5});
         let facts = facts(&records(&[row]).unwrap()[0]);
         assert!(facts.contains(&("means of", "5 runs; the first is drawn".to_owned())), "{facts:?}");
-        assert!(facts.contains(&("exit", "loss, 1.50 s after the first data".to_owned())), "{facts:?}");
+        assert!(facts.contains(&("exit", "loss at 1.50 s".to_owned())), "{facts:?}");
     }
 
     #[test]
@@ -384,7 +388,7 @@ mod tests {
             "exit_time_s": 0.471, "exit_time_s_runs": 1, "runs": 20});
         assert!(has(&cells(std::slice::from_ref(&row))[0], "loss 1/20 @ 0.471", ""));
         let facts = facts(&records(&[row]).unwrap()[0]);
-        let exit = ("exit", "loss in 1 of 20 runs, 471 ms after the first data".to_owned());
+        let exit = ("exit", "loss in 1 of 20 runs at 471 ms".to_owned());
         assert!(facts.contains(&exit), "{facts:?}");
     }
 
@@ -400,7 +404,7 @@ mod tests {
         ];
         let report =
             Report { subject: Subject::Captures, rows: records(&rows).unwrap(), ..Report::default() };
-        let table = verdict_table(&report);
+        let table = verdict_table(&report, &Merged::new(&report));
         assert_eq!(table.reasons, ["no <SYN>", "too late"]);
         let notes =
             |row: usize| -> Vec<usize> { table.rows[row].iter().filter_map(|cell| cell.note).collect() };

@@ -47,6 +47,32 @@
       + words((LEFT + right) / 2, HEIGHT - 4, label, "middle") + "</svg>";
   }
 
+  /** The heat map, read by pointer or arrow keys. */
+  function readable(table, readout) {
+    const before = readout.textContent, rows = [...table.tBodies[0].rows];
+    let at = null;
+    const say = (cell) => {
+      at?.classList.remove("read");
+      at = cell;
+      at?.classList.add("read");
+      readout.textContent = at ? at.dataset.says : before;
+    };
+    table.addEventListener("mousemove", (event) => say(event.target.closest("td")));
+    table.addEventListener("mouseleave", () => say(null));
+    table.parentElement.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[event.key];
+      if (event.key === "Escape") say(null);
+      if (!step) return;
+      event.preventDefault();
+      readout.setAttribute("aria-live", "polite");
+      const row = at ? rows.indexOf(at.parentElement) + step[0] : 0, column = at ? at.cellIndex + step[1] : 1;
+      const next = rows[row]?.cells[column];
+      if (next?.tagName === "TD") say(next);
+      at?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    });
+  }
+  readable(document.querySelector(".heat"), document.getElementById("heat-says"));
+
   const drawAll = () => document.querySelectorAll(".steps").forEach(draw);
   legend(document.getElementById("legend"), schemes, drawAll);
   drawAll();

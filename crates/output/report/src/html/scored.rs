@@ -1,6 +1,7 @@
 //! The score of a sweep as a page with tables, curves and definitions. The page draws only two step curves, so it needs no plotting
 //! library. The tables also have the curves' numbers.
 
+mod heat;
 mod tables;
 
 use firstflight_lab::score::{Distribution, Group, Weighted};
@@ -8,7 +9,9 @@ use minijinja::value::Serde;
 use minijinja::{Value, context};
 use serde::Serialize;
 
+use self::heat::Heat;
 use self::tables::Table;
+use super::styles::{Style, styles};
 use super::{HtmlError, STYLE, environment, inert};
 use crate::score::{LIMITS, MEASURES, beyond, verdict, weight};
 
@@ -60,6 +63,7 @@ pub fn render(scored: &Scored) -> Result<String, HtmlError> {
         verdict => verdict(all, beyond).lines().map(str::to_owned).collect::<Value>(),
         cost => Value::from(Serde(tables::cost(all, beyond))),
         price => Value::from(Serde(tables::price(all))),
+        heat => Value::from(Serde(Heat::new(all, classes, beyond))),
         winners => Value::from(Serde(tables::winners(classes, beyond))),
         axes => Value::from(Serde(axes(classes, beyond))),
         is_independent => all.is_independent(),
@@ -122,6 +126,10 @@ struct Curves {
 #[derive(Serialize)]
 struct Curve {
     name: String,
+    /// The style of the curves; `None` if there are more schemes than styles.
+    style: Option<Style>,
+    #[serde(rename = "isShown")]
+    is_shown: bool,
     cost: Steps,
     over_best: Steps,
 }
@@ -138,12 +146,18 @@ const MAX_STEPS: usize = 1000;
 
 impl Curves {
     fn new(scored: &Scored) -> Self {
-        let curve = |one: &Distribution| Curve {
+        let styles = styles(scored.distributions.iter().map(|one| one.scheme.as_str()));
+        let curve = |(one, style): (&Distribution, Option<Style>)| Curve {
             name: one.scheme.clone(),
+            style,
+            is_shown: style.is_some(),
             cost: Steps::new(&one.cost, one.rows),
             over_best: Steps::new(&one.over_best, one.races),
         };
-        Self { give_up: scored.give_up, schemes: scored.distributions.iter().map(curve).collect() }
+        Self {
+            give_up: scored.give_up,
+            schemes: scored.distributions.iter().zip(styles).map(curve).collect(),
+        }
     }
 }
 

@@ -52,10 +52,10 @@ fn the_script_draws_every_plot_and_the_console_stays_silent() {
     let (document, log) = load(&browser, &page);
     let complaints: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
     assert!(complaints.is_empty(), "{complaints:#?}");
-    assert_eq!(document.matches("class=\"js-plotly-plot\"").count(), 4, "the overview and three panels");
+    assert_eq!(document.matches("class=\"js-plotly-plot\"").count(), 2, "the comparison and the open panel");
     let traces = document.matches("class=\"trace scatter").count();
-    // The overview has three lines and the ideal; a panel has ten series, or eight without losses; only the first run has losses.
-    assert_eq!(traces, 4 + 10 + 2 * 8, "every series is drawn");
+    // The comparison has two lines of each run and the reference; a panel has ten series.
+    assert_eq!(traces, 7 + 10, "every series is drawn");
     for words in ["Sequence", "Bottleneck queue", "recorded points", "start-up"] {
         assert!(document.contains(words), "{words}");
     }
@@ -86,15 +86,15 @@ fn capture_pages_omit_plots_that_captures_cannot_fill() {
     let (document, log) = load(&browser, &page);
     let complaints: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
     assert!(complaints.is_empty(), "{complaints:#?}");
-    assert_eq!(document.matches("class=\"js-plotly-plot\"").count(), 3, "the overview and two panels");
-    for words in ["In flight", "receiver's window", "Rounds", "acknowledged in order"] {
+    assert_eq!(document.matches("class=\"js-plotly-plot\"").count(), 2, "the comparison and the open panel");
+    for words in ["In flight", "receiver's window", "Rounds", "bytes acknowledged in order"] {
         assert!(document.contains(words), "{words}");
     }
     // The script names the plots, too.
     let source = race.page();
     let titled = |text: &str, title: &str| text.matches(&format!(">{title}<")).count();
     let drawn = |title: &str| titled(&document, title) - titled(&source, title);
-    assert_eq!(["In flight", "Round-trip time", "Bottleneck queue"].map(drawn), [2, 2, 0]);
+    assert_eq!(["In flight", "Round-trip time", "Bottleneck queue"].map(drawn), [2, 1, 0]);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn the_page_of_transfers_has_what_their_sender_knows_and_no_queue() {
     let source = race.page();
     let titled = |text: &str, title: &str| text.matches(&format!(">{title}<")).count();
     let drawn = |title: &str| titled(&document, title) - titled(&source, title);
-    assert_eq!(["Window", "Round-trip time", "Bottleneck queue"].map(drawn), [2, 2, 0]);
+    assert_eq!(["Window", "Round-trip time", "Bottleneck queue"].map(drawn), [2, 1, 0]);
     // A column without a number in any row is left out.
     assert!(!titled_columns(&document).any(|head| head.contains(">queue")), "a column of the queue");
 }
@@ -144,6 +144,7 @@ fn excess_lines_beyond_distinguishable_styles_are_hidden_and_noted_in_legend() {
     for at in 0..34 {
         let label = format!("row-{at}");
         let mut row = row.clone();
+        row.insert("queue_peak_packets".into(), at.into());
         row.insert("label".into(), label.clone().into());
         race.report.rows.push(row);
         race.recordings.push(firstflight_measure::Recording { label, ..run.clone() });
@@ -154,15 +155,15 @@ fn excess_lines_beyond_distinguishable_styles_are_hidden_and_noted_in_legend() {
     let complaints: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
     assert!(complaints.is_empty(), "{complaints:#?}");
     assert!(
-        document.contains("32 of 34 lines are shown; 32 at most can be distinguished."),
+        document.contains("3 of 34 lines are shown; 32 at most can be distinguished."),
         "the legend says so"
     );
     let legend =
         document.split_once("id=\"legend\"").expect("a legend").1.split_once("</ul>").expect("ends").0;
     let styles: std::collections::BTreeSet<&str> =
         legend.split("style=\"").skip(1).filter_map(|style| style.split('"').next()).collect();
-    assert_eq!(styles.len(), 33, "one each, and one for the ideal");
-    assert_eq!(legend.matches("disabled").count(), 2, "there is no room for the others");
+    assert_eq!(styles.len(), 3, "only the lines that are shown have a style");
+    assert_eq!(document.matches("class=\"mark\"").count(), 34, "the chart has all of them");
 }
 
 #[test]

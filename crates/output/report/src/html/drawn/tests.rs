@@ -1,5 +1,6 @@
 use super::*;
 use crate::html::drawing::{Drawing, LARGEST};
+use crate::html::merged::Merged;
 use crate::html::vlq::decode;
 use crate::report::Report;
 use firstflight_measure::{Mark, PhaseSpan, Send, State};
@@ -33,7 +34,7 @@ fn run() -> Recording {
 
 /// Passes the run to `tell` as a page of coarse resolution has it.
 fn drawn(run: &Recording, tell: impl Fn(&Flow<'_>)) {
-    tell(&Drawn::new(run, None).flow(100));
+    tell(&Traces::new(run, None).flow(100));
 }
 
 fn report(runs: &[Recording]) -> Report {
@@ -59,10 +60,11 @@ fn a_short_run_beside_a_long_one_keeps_its_finer_tick() {
     let mut long = run();
     long.ended_at = 100_005_000_000;
     let report = report(&[run(), long]);
-    let drawing = Drawing::new(&report, 100);
-    let ticks: Vec<f64> = drawing.flows.iter().map(|flow| flow.tick).collect();
+    let merged = Merged::new(&report);
+    let drawing = Drawing::new(&report, &merged, 100);
+    let ticks: Vec<f64> = drawing.flows.iter().map(|flow| flow.run.tick).collect();
     assert_eq!(ticks.iter().map(|tick| format!("{tick:e}")).collect::<Vec<_>>(), ["1e-6", "1e-5"]);
-    let sent = drawing.flows.iter().map(|flow| points(&flow.sends)[0].0);
+    let sent = drawing.flows.iter().map(|flow| points(&flow.run.sends)[0].0);
     assert_eq!(sent.collect::<Vec<_>>(), [100_000, 10_000]);
 }
 
@@ -87,12 +89,12 @@ fn the_queue_at_the_departure_of_the_syn_is_retained() {
 #[test]
 fn plot_windows_cover_six_rtts_start_up_and_the_whole_run() {
     // The first data is at 100 ms, and the round trip is 100 ms. Start-up ends at 2 s; a fifth of that is added.
-    assert_eq!(Drawn::new(&run(), None).windows.ends, [700_000, 2_400_000, 10_000_000]);
+    assert_eq!(Traces::new(&run(), None).windows.ends, [700_000, 2_400_000, 10_000_000]);
     let mut marked = run();
     marked.marks.push(Mark { at: 1_005_000_000, kind: "su-end".into(), text: String::new() });
-    assert_eq!(Drawn::new(&marked, None).windows.ends[1], 1_200_000);
+    assert_eq!(Traces::new(&marked, None).windows.ends[1], 1_200_000);
     let empty = Recording { label: "x".into(), ..Recording::default() };
-    let windows = Drawn::new(&empty, None).windows.ends;
+    let windows = Traces::new(&empty, None).windows.ends;
     assert!(windows[0] >= 1 && windows.is_sorted());
 }
 
@@ -112,11 +114,11 @@ fn idling() -> Recording {
 
 #[test]
 fn start_up_ends_at_an_idle_time_and_restarts_have_own_windows() {
-    let windows = Drawn::new(&idling(), None).windows;
+    let windows = Traces::new(&idling(), None).windows;
     // The last ACK before the first idle time arrives at 0.5 s. Apart from a margin of a twentieth, no restart's window contains idle time.
     assert_eq!(windows.ends, [700_000, 1_050_000, 10_000_000]);
     assert_eq!(windows.restarts, [[2_990_000, 3_210_000], [7_995_000, 8_105_000]]);
-    let regions = Drawn::new(&idling(), None).regions;
+    let regions = Traces::new(&idling(), None).regions;
     assert_eq!(regions, [700_000, 1_050_000, 2_990_000, 3_210_000, 7_995_000, 8_105_000, 10_000_000]);
 }
 
@@ -126,7 +128,7 @@ fn a_restart_governed_by_the_law_at_once_spans_several_round_trips() {
     let ms = 1_000_000;
     run.phases.push(PhaseSpan { from: 405 * ms, to: run.ended_at, kind: PhaseKind::Avoidance });
     run.acks.push((9_905 * ms, 4));
-    assert_eq!(Drawn::new(&run, None).windows.restarts[1], [7_970_000, 8_630_000]);
+    assert_eq!(Traces::new(&run, None).windows.restarts[1], [7_970_000, 8_630_000]);
 }
 
 #[test]
@@ -140,7 +142,7 @@ fn among_too_many_marks_every_exit_stays_and_the_rest_is_counted() {
         });
     }
     run.marks.push(Mark { at: 9_000_000_000, kind: "exit".into(), text: "loss".into() });
-    let flow = Drawn::new(&run, None);
+    let flow = Traces::new(&run, None);
     assert_eq!(flow.marks.len(), MAX_MARKS);
     assert_eq!(flow.marks_left_out, 601);
     assert_eq!(flow.marks.last().unwrap().1, "exit");
@@ -153,10 +155,11 @@ fn a_crowded_run_is_thinned_until_it_fits() {
         .map(|at| (5_000_000 + at * 33_333, u32::try_from(at * 7919 % 1000).unwrap()))
         .collect();
     let report = report(&vec![run; 24]);
-    let json = Drawing::json(&report).unwrap();
+    let merged = Merged::new(&report);
+    let json = Drawing::json(&report, &merged).unwrap();
     assert!(json.len() <= LARGEST, "{}", json.len());
     assert!(json.len() > LARGEST * 3 / 5, "the room is used: {}", json.len());
-    let finest = serde_json::to_string(&Drawing::new(&report, FINEST)).unwrap();
+    let finest = serde_json::to_string(&Drawing::new(&report, &merged, FINEST)).unwrap();
     assert!(finest.len() > LARGEST, "there was something to thin: {}", finest.len());
 }
 
@@ -165,11 +168,11 @@ fn the_page_has_the_bandwidth_delay_product_that_the_figure_draws() {
     let path = BasePath { base_rtt: 100_000_000, packet: 1040 };
     let mut run = run();
     run.available = vec![(0, 8_320_000), (1_005_000_000, 4_160_000)];
-    let drawn = Drawn::new(&run, Some(&path));
+    let drawn = Traces::new(&run, Some(&path));
     // The product is in thousandths of a packet, up to the end of the run.
     assert_eq!(points(&drawn.flow(100).product), [(0, 100_000), (1_000_000, 50_000), (10_000_000, 50_000)]);
     let figure: Vec<_> =
         path.products(&run, u64::MAX).iter().map(|&(_, packets)| thousandths(packets)).collect();
     assert_eq!(figure, [100_000, 50_000, 50_000]);
-    assert_eq!(Drawn::new(&run, None).flow(100).product.n, 0, "a capture has none");
+    assert_eq!(Traces::new(&run, None).flow(100).product.n, 0, "a capture has none");
 }

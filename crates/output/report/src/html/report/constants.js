@@ -17,3 +17,5 @@ const WINDOWS = ["first", "startup", "whole"];
 const MARGIN = { l: 62, r: 14, b: 44 };
 // Rows of words above a plot: fewer where there is room beside each other.
 const FLAG_ROW = 14, FLAG_FONT = "11px system-ui, sans-serif";
+/** The clock of all plots. */
+const CLOCK = "s since the first data";

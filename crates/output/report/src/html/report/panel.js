@@ -6,7 +6,7 @@ const RIBBON = [0.972, 1];
 
 class Panel extends View {
   constructor(element, flow) {
-    super(element, flow.windows, flow.restarts);
+    super(element, flow.start, flow.windows, flow.restarts);
     this.flow = flow;
     const drawn = ["sends", "retransmissions", "acks", "cwnd", "ssthresh", "rtt", ...(data.is_capture ? [] : ["drops", "inFlight"]), ...(data.has_network ? ["queue", "product"] : [])];
     const sum = (of) => drawn.reduce((total, name) => total + of(flow[name]), 0);
@@ -14,6 +14,8 @@ class Panel extends View {
     this.idle = `${kept.toLocaleString("en")} of ${all.toLocaleString("en")} recorded points are drawn from this file. Point at a plot to read it.`;
     this.read(null);
   }
+
+  runs() { return [this.flow]; }
 
   picture(a, b) {
     const flow = this.flow, buckets = this.buckets();
@@ -47,7 +49,7 @@ class Panel extends View {
     const y = (at, more) => axis({ domain: DOMAINS[at], anchor: "x", fixedrange: true, nticks: 5, ...more });
     const sequence = byteAxis(traces.filter((trace) => trace.yaxis === "y"), 7, { domain: DOMAINS[0], anchor: "x" });
     return { traces, layout: layout(this, {
-      xaxis: axis({ range: [a, b], anchor: data.has_network ? "y4" : "y3", title: { text: "s since the SYN", standoff: 6 } }),
+      xaxis: axis({ range: [a, b], anchor: data.has_network ? "y4" : "y3", title: { text: CLOCK, standoff: 6 } }),
       yaxis: sequence, yaxis2: y(1, { range: [0, top] }),
       yaxis3: y(2, {}), ...(data.has_network ? { yaxis4: y(3, { rangemode: "tozero" }) } : {}),
       shapes: [...this.ribbon(a, b), ...this.lines(a, b)], annotations: [...titles(this.pixels()), ...this.flags(a, b)],
@@ -129,7 +131,6 @@ class Panel extends View {
     const marks = flow.marks.filter((mark) => Math.abs(mark.at - t) <= this.near()).slice(0, 2);
     return [
       word("t", decimals(t, 4, "s")),
-      ...(flow.firstData === null ? [] : [word("since data", decimals(t - flow.firstData, 4, "s"))]),
       word("sent", about(dotAt(flow.sends, t), bytes)), word("acked", about(valueAt(flow.acks, t), bytes)),
       word(data.is_capture ? "in flight" : "cwnd", about(valueAt(flow.cwnd, t), packets(1))),
       word(data.is_capture ? "receiver's window" : "ssthresh", ssthresh[0] === null || ssthresh[0] < 0 ? "none" : about(ssthresh, packets(1))),

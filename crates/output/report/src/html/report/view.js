@@ -3,8 +3,9 @@
 const views = [];
 
 class View {
-  constructor(element, ends, restarts) {
+  constructor(element, start, ends, restarts) {
     this.element = element;
+    this.start = start;
     this.ends = ends;
     this.restarts = restarts;
     this.restart = 0;
@@ -29,13 +30,23 @@ class View {
     views.push(this);
   }
 
+  /** What has the plot and its buttons. */
+  frame() { return this.element.closest("section, details.panel"); }
+
+  /** Puts what is shown into the page's address. */
+  tellAddress() { setAddress(this.runs(), this.range); }
+
   /** The margin above the plot. */
   top() { return 10; }
   width() { return page.isOnPaper ? PAPER_WIDTH : Math.max(320, this.element.clientWidth); }
   pixels() { return this.width() - MARGIN.l - MARGIN.r; }
   buckets() { return Math.max(200, Math.round(this.pixels() / 1.5)); }
 
+  /** Whether the reader has opened what the plot is in. */
+  isOpen() { return !this.element.closest("details:not([open])"); }
+
   draw() {
+    if (!this.isOpen()) return;
     const { traces, layout } = this.picture(this.range[0], this.range[1]);
     if (this.isDrawn) {
       Plotly.react(this.graph, traces, layout, CONFIG);
@@ -68,23 +79,24 @@ class View {
   /** The reader zoomed with the mouse. */
   moved(change) {
     if ("xaxis.range[0]" in change) this.ask([change["xaxis.range[0]"], change["xaxis.range[1]"]]);
-    else if (change["xaxis.autorange"]) this.ask([0, this.ends[2]]);
+    else if (change["xaxis.autorange"]) this.ask([this.start, this.ends[2]]);
   }
 
   /** Shows a range here, or everywhere where plots zoom together. */
   ask(range) {
     const isTogether = document.getElementById("together").checked;
     (isTogether ? views : [this]).forEach((view) => view.show(range));
+    this.tellAddress();
   }
 
   show([from, to]) {
-    const start = Math.max(0, Math.min(from, to)), end = Math.min(this.ends[2], Math.max(from, to));
+    const start = Math.max(this.start, Math.min(from, to)), end = Math.min(this.ends[2], Math.max(from, to));
     if (end - start >= 10 * data.tick) this.range = [start, end];
     if (this.isDrawn) this.draw(); else this.press();
   }
 
   rangeOf(name) {
-    return name === "restart" ? this.restarts[this.restart] : [0, this.ends[WINDOWS.indexOf(name)]];
+    return name === "restart" ? this.restarts[this.restart] : [this.start, this.ends[WINDOWS.indexOf(name)]];
   }
 
   /** Which restart a press of the button shows: the one that was shown last, or, if it is there to be seen, the next. */
@@ -105,8 +117,8 @@ class View {
     const names = [...WINDOWS, ...(this.restarts.length ? ["restart"] : [])];
     const shown = names.filter((name) => this.range.every((end, at) => end === this.rangeOf(name)[at]));
     this.pressed = shown.includes(this.chosen) ? this.chosen : shown[0];
-    this.element.closest("section").querySelectorAll("[data-window=restart]").forEach((button) => this.name(button));
-    this.element.closest("section").querySelectorAll("[data-window]").forEach((button) =>
+    this.frame().querySelectorAll("[data-window=restart]").forEach((button) => this.name(button));
+    this.frame().querySelectorAll("[data-window]").forEach((button) =>
       button.setAttribute("aria-pressed", String(button.dataset.window === this.pressed)));
     document.querySelectorAll("[data-all]").forEach((button) =>
       button.setAttribute("aria-pressed", String(views.every((view) => view.pressed === button.dataset.all))));
@@ -151,13 +163,13 @@ class View {
     const middle = this.at ?? from + length / 2;
     const step = length / (event.shiftKey ? 10 : 100);
     const zoom = (factor) => {
-      const start = Math.max(0, middle - (middle - from) * factor);
+      const start = Math.max(this.start, middle - (middle - from) * factor);
       this.ask([start, Math.min(this.ends[2], start + length * factor)]);
     };
     const move = (t) => { this.readout.setAttribute("aria-live", "polite"); this.read(Math.min(to, Math.max(from, t))); };
     const actions = {
       ArrowLeft: () => move(middle - step), ArrowRight: () => move(middle + step),
-      "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), "0": () => this.ask([0, this.ends[2]]),
+      "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), "0": () => this.ask([this.start, this.ends[2]]),
       Escape: () => this.read(null),
     };
     if (actions[event.key]) { event.preventDefault(); actions[event.key](); }

@@ -175,7 +175,7 @@ pub(super) fn by_class(groups: &[Group], beyond: &str) -> Table {
 
 /// Checks whether a scheme has the smallest median cost, does not differ significantly from the scheme that has it, or is faster than that
 /// scheme in significantly more races.
-fn is_best(group: &Group, one: &Standing) -> bool {
+pub(super) fn is_best(group: &Group, one: &Standing) -> bool {
     !group.differs_from_first(one) || group.beats_first(one)
 }
 

@@ -85,7 +85,7 @@ fn the_cost_table_has_every_scheme_and_counts_unfinished_runs() {
         .map(|row| row.map(|cell| cell.replace("&gt;", ">")).to_vec())
     );
     assert!(page.contains("Not the whole sweep"), "what is missing is said");
-    assert!(page.contains("0 of 2 races were finished by nobody"));
+    assert!(!page.contains("finished by no scheme"), "each race was finished by some scheme");
     assert!(
         page.contains("<summary>Every number of cbr 30-60 %: 1 race</summary>"),
         "each class has all numbers"
@@ -112,6 +112,24 @@ fn the_page_of_a_score_asks_for_nothing_and_holds_its_definitions() {
     }
     assert!(LIMITS.iter().all(|limit| text.contains(&limit.replace('`', ""))));
     assert!(page.len() < 200_000, "{} bytes", page.len());
+}
+
+#[test]
+fn the_heat_map_has_the_ratio_to_the_lowest_median_of_each_class() {
+    let page = page(4);
+    let table = page.split_once("class=\"heat\"").expect("a map").1.split_once("</table>").expect("ends").0;
+    // Paced has the lowest median over all paths; slow-start has 2.00 over 1.50.
+    let all = table.split_once("<tbody>").expect("a body").1.split_once("</tr>").expect("a row").0;
+    for part in [
+        ">1.00</td>",
+        ">1.33</td>",
+        "all paths. slow-start: median cost 2.00, 1.33 × the lowest;",
+        "heat-0",
+        "heat-3",
+    ] {
+        assert!(all.contains(part), "{part} in {all}");
+    }
+    assert!(table.contains("cbr 30-60 %"), "{table}");
 }
 
 #[test]

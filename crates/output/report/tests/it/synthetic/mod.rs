@@ -228,6 +228,7 @@ pub(crate) fn race(schemes: usize, seconds: u64) -> MadeUp {
         drawn: Vec::new(),
         ideal: vec![(SYN, 0), (begin, 0), (SYN + seconds * 1_000_000_000, (seconds * 1000 - 120) * 12_000)],
         summary: None,
+        queue_packets: Some(1000.0),
     };
     MadeUp { report, recordings: runs.into_iter().map(|(run, _)| run).collect() }
 }
