@@ -326,10 +326,10 @@ pub(super) const KEYS: &[Key] = &[
         kind: Kind::Share,
         help: "Adds a population in which this share of the flows takes the first scheme, and the other schemes share the rest equally, \
                such as 5%",
-        unset: "with --mixed: equal shares",
+        unset: "the schemes share all flows equally",
         default: None,
         examples: &["5%"],
-        place: 59,
+        place: 82,
         parse: |options, text| set(&mut options.mixed_share, read::mixed_share(text)),
         show: |path| drawn(path)?.mixed_share.map(population::show_permille),
         ..OF_FLOWS
