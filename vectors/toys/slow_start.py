@@ -87,7 +87,7 @@ def serve(controller):
     """Reads the config and the steps of a vector from standard input, and answers each step."""
     controller = controller(json.loads(sys.stdin.readline()))
     for line in sys.stdin:
-        print(json.dumps(controller.on(json.loads(line))), flush=True)
+        print(json.dumps(controller.on(json.loads(line))))
 
 
 if __name__ == "__main__":

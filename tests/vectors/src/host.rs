@@ -264,11 +264,19 @@ impl Host {
         }
         let app_limited = self.path.limit == SendLimit::App;
         let (packets, bytes) = (Some(count), Some(count * MSS));
-        let step =
-            Step { event: "sent", packets, bytes, through_bytes: Some(self.path.nxt), app_limited, ..Step::default() };
+        let step = Step {
+            event: "sent",
+            packets,
+            bytes,
+            through_bytes: Some(self.path.nxt),
+            app_limited,
+            ..Step::default()
+        };
         self.record(step);
         // Most transmissions decide nothing.
-        if let Some(step) = self.steps.last_mut().filter(|step| step.note.is_none() && step.expect == before) {
+        if let Some(step) =
+            self.steps.last_mut().filter(|step| step.note.is_none() && step.expect.as_ref() == Some(&before))
+        {
             step.expect = None;
         }
     }
@@ -324,7 +332,10 @@ impl Host {
             bytes: Some(ack.bytes.get()),
             through_bytes: Some(newest.end),
             rtt_us: Some(rtt.nanos() / 1_000),
-            delivery_rate_bytes_per_second: ack.delivery_rate.filter(|_| self.set.paces).map(|rate| rate.bps() / 8),
+            delivery_rate_bytes_per_second: ack
+                .delivery_rate
+                .filter(|_| self.set.paces)
+                .map(|rate| rate.bps() / 8),
             round_ended: judged.round_ended,
             app_limited: newest.packet.limit == SendLimit::App,
             window_unused: judged.growth.is_zero() && !self.path.recovering,
@@ -347,14 +358,14 @@ impl Host {
 
     /// Reports that these packets were found lost now.
     pub(crate) fn lose(&mut self, numbers: &[u64]) {
-        let lost: Vec<Flying> = numbers.iter().filter_map(|number| self.flying.remove(number)).collect();
+        let flown: Vec<Flying> = numbers.iter().filter_map(|number| self.flying.remove(number)).collect();
         let of = |flying: &Flying| {
             let Delivered { packet, bytes, tag, .. } = flying.packet;
             LostPacket { packet, bytes, tag }
         };
-        let packets: Vec<LostPacket> = lost.iter().map(of).collect();
+        let packets: Vec<LostPacket> = flown.iter().map(of).collect();
         let mut loss = Loss::new(&packets);
-        let newest = lost[lost.len() - 1];
+        let newest = flown[flown.len() - 1];
         loss.sent_at = Some(newest.packet.sent_at);
         if newest.packet.packet >= self.recovers_at {
             self.recovers_at = self.next;
@@ -445,23 +456,24 @@ impl Host {
         counts(&mut self.path);
     }
 
-    fn expected(&self) -> Option<Expect> {
+    fn expected(&self) -> Expect {
         let phase = match self.controller.phase() {
             Phase::Startup => "startup",
             Phase::Restart => "restart",
             Phase::Avoidance => "avoidance",
         };
-        Some(Expect {
+        Expect {
             cwnd_bytes: self.window(),
             ssthresh_bytes: self.plan.ssthresh.map(Bytes::get),
             pacing_bytes_per_second: self.set.paces.then(|| self.pacing()),
             phase,
-        })
+        }
     }
 
-    fn record(&mut self, step: Step) {
-        let (time_us, in_flight_bytes) = (self.now(), self.in_flight());
-        let (note, expect) = (self.note.take(), self.expected());
-        self.steps.push(Step { time_us, in_flight_bytes, note, expect, ..step });
+    /// Adds a step with the state after its event, the note and the decision.
+    fn record(&mut self, mut step: Step) {
+        (step.time_us, step.in_flight_bytes) = (self.now(), self.in_flight());
+        (step.note, step.expect) = (self.note.take(), Some(self.expected()));
+        self.steps.push(step);
     }
 }

@@ -53,7 +53,10 @@ impl Pipe {
     fn send(&mut self, host: &mut Host) {
         let mut count = 0;
         let room = host.window().saturating_sub(host.in_flight()) / MSS;
-        while count < room && (host.pacing().is_none() || self.next_send <= host.now()) && self.data != Some(0) {
+        while count < room
+            && (host.pacing().is_none() || self.next_send <= host.now())
+            && self.data != Some(0)
+        {
             let number = host.sent() + count;
             count += 1;
             self.data = self.data.map(|data| data - 1);

@@ -126,8 +126,8 @@ impl Vector {
             ("tolerance", json(&self.tolerance)),
             ("config", json(&self.config)),
         ];
-        let head: String = head.iter().map(|(key, value)| format!("  \"{key}\": {value},\n")).collect();
+        let head: Vec<String> = head.iter().map(|(key, value)| format!("  \"{key}\": {value},\n")).collect();
         let steps: Vec<String> = self.steps.iter().map(|step| format!("    {}", json(step))).collect();
-        format!("{{\n{head}  \"steps\": [\n{}\n  ]\n}}\n", steps.join(",\n"))
+        format!("{{\n{}  \"steps\": [\n{}\n  ]\n}}\n", head.concat(), steps.join(",\n"))
     }
 }

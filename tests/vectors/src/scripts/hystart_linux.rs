@@ -50,11 +50,7 @@ fn train() -> Script {
 }
 
 fn gap() -> Script {
-    let mut host = open(Set {
-        name: "gap",
-        says: "ACKs more than 2 ms apart are no train",
-        ..LINUX
-    });
+    let mut host = open(Set { name: "gap", says: "ACKs more than 2 ms apart are no train", ..LINUX });
     host.round(1, RTT);
     let start = host.now() + RTT;
     // The first sample of the round is the minimum RTT, so the delay test does not fire.
@@ -81,11 +77,8 @@ fn delay() -> Script {
 }
 
 fn eight_samples() -> Script {
-    let mut host = open(Set {
-        name: "eight-samples",
-        says: "Eight samples of a round are not enough",
-        ..LINUX
-    });
+    let mut host =
+        open(Set { name: "eight-samples", says: "Eight samples of a round are not enough", ..LINUX });
     host.round(1, RTT);
     host.note("twenty packets with seven ACKs");
     host.round(3, 60_000);
@@ -93,12 +86,8 @@ fn eight_samples() -> Script {
 }
 
 fn low_window() -> Script {
-    let mut host = open(Set {
-        name: "low-window",
-        says: "Below 16 packets nothing is tested",
-        initial: 2,
-        ..LINUX
-    });
+    let mut host =
+        open(Set { name: "low-window", says: "Below 16 packets nothing is tested", initial: 2, ..LINUX });
     host.round(1, RTT);
     host.round(1, 60_000);
     host.note("the window is below 16 packets: the delay of this round ends nothing");

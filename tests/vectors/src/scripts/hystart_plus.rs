@@ -24,8 +24,18 @@ const HYSTART: Set = Set {
 /// Returns the scripts.
 pub(super) fn all() -> Vec<Script> {
     vec![
-        threshold("threshold-low", "MIN_RTT_THRESH: a rise of less than 4 ms is none", 16_000, [19_999, 23_999]),
-        threshold("threshold-eighth", "Between the limits a rise of an eighth counts", RTT, [112_499, 126_561]),
+        threshold(
+            "threshold-low",
+            "MIN_RTT_THRESH: a rise of less than 4 ms is none",
+            16_000,
+            [19_999, 23_999],
+        ),
+        threshold(
+            "threshold-eighth",
+            "Between the limits a rise of an eighth counts",
+            RTT,
+            [112_499, 126_561],
+        ),
         threshold("threshold-high", "MAX_RTT_THRESH: a rise of 16 ms is enough", 200_000, [215_999, 231_999]),
         seven_samples(),
         one_low_sample(),
