@@ -6,6 +6,7 @@ use firstflight_report::TableStyle;
 use firstflight_scenario::{Scenario, SchemeChoice};
 
 use crate::failure::{Failure, Place};
+use crate::figures::Look;
 use crate::interrupt::Interrupt;
 use crate::options::{OutputOptions, RunOptions};
 use crate::output;
@@ -20,8 +21,8 @@ pub(crate) struct Order<'a> {
     pub(crate) runs: &'a RunOptions,
     pub(crate) to: &'a OutputOptions,
     pub(crate) style: TableStyle,
-    /// The length of the figure in nanoseconds; `None` if it was not given.
-    pub(crate) until: Option<u64>,
+    /// The look of the figure.
+    pub(crate) look: Look,
     /// The command line.
     pub(crate) arguments: &'a [String],
 }

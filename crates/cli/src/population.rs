@@ -13,6 +13,7 @@ use firstflight_scenario::{CastError, FlowPlace, Scenario, SchemeChoice, is_name
 
 use crate::contest::{Order, Raced, Ran, carry_out, refuse_trains};
 use crate::failure::{Failure, Place};
+use crate::figures::Look;
 use crate::flow_drawings::FlowDrawings;
 use crate::options::{OutputOptions, RunOptions};
 use crate::output;
@@ -20,7 +21,7 @@ use crate::partial::{Partial, WITHOUT_REFERENCES};
 use crate::reading;
 use crate::results::to_parquet;
 use crate::taps::{Logs, flow_name};
-use crate::targets::{Input, figure_until};
+use crate::targets::Input;
 
 /// Selects the schemes that can run between hosts. Schemes that need saved values are left out, unless `list` names them explicitly.
 /// Returns the selected schemes, and a note for each that is left out.
@@ -65,8 +66,8 @@ pub(crate) fn run(
     };
     let of_flows: Vec<String> = cast.iter().map(|choice| flow_name(&mix, choice)).collect();
     to.check(choices, &of_flows, inputs, arguments)?;
-    let until = figure_until(to, drawn, arguments)?;
-    let order = Order { scenario, choices, runs, to, style, until, arguments };
+    let look = Look::of(to, drawn, arguments)?;
+    let order = Order { scenario, choices, runs, to, style, look, arguments };
     let flows = Flows { order: &order, cast, groups, drawings: FlowDrawings::new(to, scenario) };
     carry_out(flows, &order, jobs, notes)
 }
@@ -121,7 +122,7 @@ impl Raced for Flows<'_> {
         references: Vec<Reference<PopulationResult>>,
         partial: Option<Partial>,
     ) -> Result<(), Failure> {
-        let Order { scenario, runs, to, until, .. } = *self.order;
+        let Order { scenario, runs, to, look, .. } = *self.order;
         let style = &self.order.style;
         rank_populations(&mut results);
         let shown = shown(&results, runs)?;
@@ -137,7 +138,7 @@ impl Raced for Flows<'_> {
         let outputs = [
             to_stdout(scenario, &verdict, &shown, None, (to, style)),
             to_parquet(to, &shown),
-            self.drawings.write((scenario, &self.cast), (&shown, &verdict), (to, until), program),
+            self.drawings.write((scenario, &self.cast), (&shown, &verdict), (to, look), program),
         ];
         outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()))
     }

@@ -17,6 +17,7 @@ use firstflight_scenario::{
 use crate::contest::{Order, Raced, Ran, carry_out, refuse_trains};
 use crate::drawings::{Drawings, base_path};
 use crate::failure::{Failure, Place};
+use crate::figures::Look;
 use crate::keys::{PathKeys, SCHEMES};
 use crate::options::{OutputOptions, RunOptions};
 use crate::output;
@@ -27,7 +28,7 @@ use crate::quic;
 use crate::reading;
 use crate::results::Results;
 use crate::taps::{Logs, flow_name};
-use crate::targets::{Input, figure_until};
+use crate::targets::Input;
 
 #[derive(Args, Debug)]
 pub(crate) struct Race {
@@ -165,12 +166,12 @@ fn run(
     notes.extend(quic::note(choices));
     let jobs = runs.jobs(arguments)?;
     let style = to.table.style(Rows::Race, &scenario.window_fields(), arguments)?;
-    let until = figure_until(to, choices.len(), arguments)?;
+    let look = Look::of(to, choices.len(), arguments)?;
     let clients = scenario.rounds.map_or(1, |rounds| rounds.clients);
     let of_flows: Vec<String> =
         choices.iter().filter(|_| clients > 1).map(|choice| flow_name("", choice)).collect();
     to.check(choices, &of_flows, inputs, arguments)?;
-    let order = Order { scenario, choices, runs, to, style, until, arguments };
+    let order = Order { scenario, choices, runs, to, style, look, arguments };
     let raced = Connections { order: &order, drawings: Drawings::new(to, base_path(scenario)) };
     carry_out(raced, &order, jobs, notes)
 }
@@ -221,7 +222,7 @@ impl Raced for Connections<'_> {
         references: Vec<Reference>,
         partial: Option<Partial>,
     ) -> Result<(), Failure> {
-        let Order { scenario, choices, runs, to, until, .. } = *self.order;
+        let Order { scenario, choices, runs, to, look, .. } = *self.order;
         // This tests the ideal, not the cost. A finished transfer lacks a cost only if there is no ideal, but an unfinished one may lack it
         // as well.
         let lacks_ideal = |row: &Row| row.ideal_fct_s == Some(None);
@@ -229,7 +230,7 @@ impl Raced for Connections<'_> {
         let results = (results, references);
         let program = self.order.program();
         let results = Results::new((scenario, choices), results, runs, partial, self.drawings, program);
-        let written = results.write(to, &self.order.style, until);
+        let written = results.write(to, &self.order.style, look);
         if without {
             output::note(&[without_ideal(scenario)]);
         }

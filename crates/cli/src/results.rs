@@ -4,13 +4,13 @@ use std::path::Path;
 
 use firstflight_export::{Record, parquet, records, write_whole};
 use firstflight_measure::{Reference, SchemeResult, VERSION, ideal};
-use firstflight_report::svg::figure::{self, Frame};
 use firstflight_report::{Report, Subject, TableStyle, html, prose, table, windows_table};
 use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
 use serde_json::Value;
 
 use crate::drawings::{Drawing, Drawings, base_path};
 use crate::failure::Failure;
+use crate::figures::{Look, figure_of};
 use crate::options::{OutputOptions, RunOptions};
 use crate::output;
 use crate::partial::Partial;
@@ -49,12 +49,7 @@ impl<'a> Results<'a> {
 
     /// Writes all requested outputs. If one output fails, the others are still written, and the first failure is returned. Partial results
     /// are only printed.
-    pub(crate) fn write(
-        mut self,
-        to: &OutputOptions,
-        style: &TableStyle,
-        figure_until: Option<u64>,
-    ) -> Result<(), Failure> {
+    pub(crate) fn write(mut self, to: &OutputOptions, style: &TableStyle, look: Look) -> Result<(), Failure> {
         let records = self.records()?;
         if let Some(partial) = &self.partial {
             if !records.is_empty() {
@@ -66,7 +61,7 @@ impl<'a> Results<'a> {
             self.to_stdout(to, &records, style),
             to_parquet(to, &records),
             self.write_report(to, &records),
-            self.write_figure(to, &records, figure_until),
+            self.write_figure(to, &records, look),
         ];
         outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()))
     }
@@ -103,20 +98,15 @@ impl<'a> Results<'a> {
     }
 
     /// Writes the figure, with the rows in the order of the command line.
-    fn write_figure(
-        &mut self,
-        to: &OutputOptions,
-        records: &[Record],
-        until: Option<u64>,
-    ) -> Result<(), Failure> {
+    fn write_figure(&mut self, to: &OutputOptions, records: &[Record], look: Look) -> Result<(), Failure> {
         let Some(path) = &to.figure else { return Ok(()) };
         let report = self.report(records);
         let mut recordings: Vec<_> =
             self.drawings.iter_mut().filter_map(|drawing| drawing.recording.take()).collect();
         let asked = |label: &str| self.choices.iter().position(|choice| choice.name() == label);
         recordings.sort_by_key(|run| asked(&run.label));
-        let frame = Frame { path: base_path(self.scenario), until, is_one_run: false };
-        write(path, figure::render(&report, &recordings, &frame).map_err(Failure::usage)?.as_bytes())
+        let frame = look.frame(base_path(self.scenario), false);
+        write(path, &figure_of(&report, &recordings, &frame, path)?)
     }
 
     fn report(&self, records: &[Record]) -> Report {

@@ -11,6 +11,7 @@ pub mod chart;
 mod drops;
 pub mod figure;
 mod frame;
+mod overlay;
 mod panel;
 pub mod plot;
 mod style;
