@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use firstflight_measure::Recording;
-use firstflight_report::svg::figure::{self, Frame, Sheet};
+use firstflight_report::svg::Sheet;
+use firstflight_report::svg::figure::{self, Frame};
 use firstflight_report::{BasePath, Report};
 use firstflight_scenario::quantity;
 
 use crate::failure::{Failure, Place};
-use crate::options::{FigureOptions, OutputOptions};
+use crate::options::{FigureOptions, OutputOptions, SizeOptions};
 use crate::pictures;
 
 /// The settings of a figure.
@@ -35,12 +36,12 @@ impl Look {
             let place = || Place::value(arguments, "--figure", &file.to_string_lossy());
             figure::check(rows).map_err(|error| Failure::usage(format!("--figure: {error}")).at(place()))?;
         }
-        let FigureOptions { until, overlay, .. } = &output.look;
+        let FigureOptions { until, overlay, size } = &output.look;
         let until = until.as_ref().map(|text| {
             quantity::span(text).map_err(|error| refused("--figure-until", text, &error, arguments))
         });
         let until = until.transpose()?.map(firstflight::Span::nanos);
-        Ok(Self { until, overlays: *overlay, sheet: sheet(&output.look, arguments)? })
+        Ok(Self { until, overlays: *overlay, sheet: sheet(size, arguments)? })
     }
 
     /// Returns the parameters of a figure with this look.
@@ -69,7 +70,7 @@ pub(crate) fn figure_of(
 ///
 /// # Errors
 /// Fails if an option cannot be read, or if the figure would be too narrow for its text.
-pub(crate) fn sheet(options: &FigureOptions, arguments: &[String]) -> Result<Sheet, Failure> {
+pub(crate) fn sheet(options: &SizeOptions, arguments: &[String]) -> Result<Sheet, Failure> {
     let mut sheet = Sheet::DEFAULT;
     if let Some(text) = &options.font {
         let font = text.parse::<f64>().ok().filter(|font| FONTS.contains(font));

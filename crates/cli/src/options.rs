@@ -109,6 +109,14 @@ pub(crate) struct FigureOptions {
     /// Draw the windows of all rows in one axis, and their queues in another, instead of a panel for each row.
     #[arg(id = "figure_overlay", long = "figure-overlay", requires = "figure")]
     pub(crate) overlay: bool,
+    #[command(flatten)]
+    pub(crate) size: SizeOptions,
+}
+
+/// The size of a figure and of its text.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct SizeOptions {
     /// The size of the figure: pixels of SVG and PNG, points of PDF [760 wide, as high as the rows need].
     #[arg(
         id = "figure_size",

@@ -115,6 +115,11 @@ impl Canvas {
         _ = writeln!(self.out, "<polyline fill=\"none\" {style} points=\"{}\"/>", points.join(" "));
     }
 
+    /// Adds an element as it is.
+    pub(super) fn element(&mut self, svg: &str) {
+        self.out.push_str(svg);
+    }
+
     /// Draws a path in SVG's notation. An empty path is left out.
     pub(super) fn path(&mut self, words: &str, style: &str) {
         if !words.is_empty() {

@@ -16,7 +16,10 @@ use super::text::{float, folded, seconds};
 use crate::reference;
 use crate::report::Report;
 
-pub use super::frame::{Frame, Sheet};
+pub use super::frame::Frame;
+
+#[cfg(test)]
+use super::frame::Sheet;
 
 /// The maximum number of flows in one figure.
 pub const MOST: usize = 6;
