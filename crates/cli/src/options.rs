@@ -95,7 +95,6 @@ pub(crate) struct OutputOptions {
 
 /// The look of a figure.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Output")]
 pub(crate) struct FigureOptions {
     /// How long after the first data packet the figure ends, such as 3s [with the run].
     #[arg(
@@ -115,7 +114,6 @@ pub(crate) struct FigureOptions {
 
 /// The size of a figure and of its text.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Output")]
 pub(crate) struct SizeOptions {
     /// The size of the figure: pixels of SVG and PNG, points of PDF [760 wide, as high as the rows need].
     #[arg(

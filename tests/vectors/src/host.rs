@@ -334,7 +334,7 @@ impl Host {
             rtt_us: Some(rtt.nanos() / 1_000),
             delivery_rate_bytes_per_second: ack
                 .delivery_rate
-                .filter(|_| self.set.paces)
+                .filter(|_| self.set.law == "bbr")
                 .map(|rate| rate.bps() / 8),
             round_ended: judged.round_ended,
             app_limited: newest.packet.limit == SendLimit::App,

@@ -9,9 +9,10 @@ use firstflight_conformance::Conformance;
 use firstflight_vectors::all;
 
 /// The folders of which `vectors/toys` has a reference, and its file.
-const REFERENCES: [(&str, &str); 4] = [
+const REFERENCES: [(&str, &str); 5] = [
     ("careful-resume", "careful_resume.py"),
     ("cubic", "cubic.py"),
+    ("hystart-linux", "hystart_linux.py"),
     ("hystartpp", "hystartpp.py"),
     ("slow-start", "slow_start.py"),
 ];

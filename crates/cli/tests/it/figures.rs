@@ -207,8 +207,7 @@ fn a_look_that_cannot_be_is_refused_in_one_line() {
         ("--figure-font", &["3", "big", "101", "NaN", "90"]),
     ] {
         for value in values {
-            let said =
-                refused(&["race", "--schemes", "slow-start", "--figure", text(&file), option, value]);
+            let said = refused(&["race", "--schemes", "slow-start", "--figure", text(&file), option, value]);
             assert!(said.starts_with(&format!("error: {option}: ")), "{value}: {said}");
         }
         let said = refused(&["race", "--schemes", "slow-start", option, "600x400"]);

@@ -331,7 +331,7 @@ fn a_figure_is_drawn_with_its_printed_numbers_and_its_series_are_a_table() {
     assert!(table.starts_with("figure,plot,curve,time_s,value\nbbr/case-1,1,bbr,0"), "{}", &table[..200]);
     let pdf = folder.path("one.pdf");
     let sized = ["--figure-size", "500x600", "--figure-font", "10"];
-    let output = run(&[&["paper", "run", "past/figure-9", "--figure", &pdf][..], &sized].concat());
+    let output = run(&[&["paper", "run", "bbr/case-1", "--figure", &pdf][..], &sized].concat());
     assert_eq!(status(&output), 0, "{}", stderr(&output));
     assert!(fs::read(&pdf).expect("a figure").starts_with(b"%PDF"));
 }

@@ -110,7 +110,7 @@ pub(crate) fn parse(registry: Registry, text: &str) -> Result<ScenarioFile, File
 }
 
 /// Options of the command that a scenario file does not accept: the number of parallel runs, and the output files.
-const OF_THE_COMMAND: [&str; 20] = [
+const OF_THE_COMMAND: [&str; 23] = [
     "jobs",
     "each-run",
     "each-flow",
@@ -125,6 +125,9 @@ const OF_THE_COMMAND: [&str; 20] = [
     "report",
     "figure",
     "figure-until",
+    "figure-overlay",
+    "figure-size",
+    "figure-font",
     "slot",
     "pcap",
     "snap",

@@ -119,7 +119,7 @@ pub fn print(figure: &Figure, result: &FigureResult, command: &str) -> Print {
         Some(format!("{}: printed {printed}, here {}", claim.says, show::with_interval(result)))
     };
     Print {
-        title: format!("{} ({}, {})", figure.title, paper_title(&figure.paper), figure.figure),
+        title: format!("{}. {}, {}", figure.title, paper_title(&figure.paper), figure.figure),
         plots: plots.collect(),
         notes: figure.claims.iter().zip(&result.claims).filter_map(note).collect(),
         description: format!("{command}\nfirstflight {VERSION}, {}", figure.name()),

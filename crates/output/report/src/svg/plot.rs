@@ -47,9 +47,9 @@ pub struct Plot {
     pub places: Vec<(f64, String)>,
 }
 
-/// The size of the drawing of a plot.
-pub(super) const WIDTH: f64 = 520.0;
-pub(super) const HEIGHT: f64 = 340.0;
+/// The size of the drawing of a plot in a page.
+const WIDTH: f64 = 520.0;
+const HEIGHT: f64 = 340.0;
 const LEFT: f64 = 62.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 10.0;
@@ -125,19 +125,17 @@ pub fn sample(plot: &Plot, place: usize) -> String {
 /// Returns the plot as an SVG element of a page.
 pub fn render(plot: &Plot) -> String {
     let words = escaped(&format!("{} over {}", plot.labels[1], plot.labels[0]));
-    let content = Drawing::new(plot, Ink::Page).content();
+    let content = Drawing::new(plot, Ink::Page, (WIDTH, HEIGHT)).content();
     format!(
         "<svg class=\"drawn\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{words}\">{content}</svg>"
     )
 }
 
-/// Returns the plot as an SVG element for print, at this place and size.
-pub(super) fn printed(plot: &Plot, (x, y): (f64, f64), (width, height): (f64, f64)) -> String {
-    let [x, y, width, height] = [x, y, width, height].map(coordinate);
-    let content = Drawing::new(plot, Ink::Print).content();
-    format!(
-        "<svg x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\">{content}</svg>\n"
-    )
+/// Returns the plot as an SVG element for print, at this place and of this size.
+pub(super) fn printed(plot: &Plot, (x, y): (f64, f64), size: (f64, f64)) -> String {
+    let content = Drawing::new(plot, Ink::Print, size).content();
+    let [x, y, width, height] = [x, y, size.0, size.1].map(coordinate);
+    format!("<svg x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\">{content}</svg>\n")
 }
 
 struct Drawing<'a> {
@@ -145,11 +143,14 @@ struct Drawing<'a> {
     x: Axis,
     y: Axis,
     ink: Ink,
+    /// The size of the drawing.
+    width: f64,
+    height: f64,
     out: String,
 }
 
 impl<'a> Drawing<'a> {
-    fn new(plot: &'a Plot, ink: Ink) -> Self {
+    fn new(plot: &'a Plot, ink: Ink, (width, height): (f64, f64)) -> Self {
         let points = || plot.curves.iter().flat_map(|curve| &curve.points);
         let is_bars = plot.form == Form::Bars;
         let xs = points().map(|(x, ..)| *x);
@@ -168,7 +169,7 @@ impl<'a> Drawing<'a> {
         let is_log = plot.logarithmic[1];
         let ends = ends.filter(move |end| !is_log || *end > 0.0);
         let y = axis(ends, is_log, plot.ranges[1], Fit::Round);
-        Self { plot, x, y, ink, out: String::new() }
+        Self { plot, x, y, ink, width, height, out: String::new() }
     }
 
     /// Draws the axes, and the curves within them.
@@ -177,11 +178,11 @@ impl<'a> Drawing<'a> {
         let clip = format!(
             "<svg x=\"{LEFT}\" y=\"{}\" width=\"{}\" height=\"{}\" viewBox=\"{LEFT} {} {} {}\">",
             TOP - 4.0,
-            WIDTH - LEFT - RIGHT + 4.0,
-            HEIGHT - TOP - BOTTOM + 4.0,
+            self.width - LEFT - RIGHT + 4.0,
+            self.height - TOP - BOTTOM + 4.0,
             TOP - 4.0,
-            WIDTH - LEFT - RIGHT + 4.0,
-            HEIGHT - TOP - BOTTOM + 4.0
+            self.width - LEFT - RIGHT + 4.0,
+            self.height - TOP - BOTTOM + 4.0
         );
         self.out += &clip;
         if self.plot.form == Form::Bars {
@@ -195,8 +196,8 @@ impl<'a> Drawing<'a> {
     }
 
     fn axes(&mut self) {
-        let bottom = HEIGHT - BOTTOM;
-        let right = WIDTH - RIGHT;
+        let bottom = self.height - BOTTOM;
+        let right = self.width - RIGHT;
         let grid = |from: (f64, f64), to: (f64, f64), class: &str| {
             let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(coordinate);
             format!("<line {} x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>", self.ink.class(class))
@@ -228,7 +229,7 @@ impl<'a> Drawing<'a> {
         }
         out += &grid((LEFT, bottom), (right, bottom), "frame");
         out += &grid((LEFT, TOP), (LEFT, bottom), "frame");
-        out += &words(f64::midpoint(LEFT, right), HEIGHT - 8.0, "middle", &self.plot.labels[0]);
+        out += &words(f64::midpoint(LEFT, right), self.height - 8.0, "middle", &self.plot.labels[0]);
         let middle = coordinate(f64::midpoint(TOP, bottom));
         let label = escaped(&self.plot.labels[1]);
         _ = write!(
@@ -322,12 +323,12 @@ impl<'a> Drawing<'a> {
     }
 
     fn place_x(&self, value: f64) -> f64 {
-        LEFT + self.x.share(value) * (WIDTH - LEFT - RIGHT)
+        LEFT + self.x.share(value) * (self.width - LEFT - RIGHT)
     }
 
     fn place_y(&self, value: f64) -> f64 {
         let value = if self.y.logarithmic { value.max(self.y.least) } else { value };
-        HEIGHT - BOTTOM - self.y.share(value) * (HEIGHT - TOP - BOTTOM)
+        self.height - BOTTOM - self.y.share(value) * (self.height - TOP - BOTTOM)
     }
 }
 

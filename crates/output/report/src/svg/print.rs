@@ -22,6 +22,9 @@ pub struct Print {
 const LEFT: f64 = 14.0;
 const LINE: f64 = 16.0;
 const TITLE: f64 = 22.0;
+/// The height of a plot: its share of the width if the height is free, and the minimum.
+const NATURAL: f64 = 0.5;
+const LOWEST: f64 = 120.0;
 /// The size of legends and notes.
 const SMALL: f64 = 11.0;
 
@@ -45,15 +48,9 @@ pub fn render(print: &Print, sheet: Sheet) -> Result<String, f64> {
         + count(notes.len()) * LINE
         + LINE;
     let plots = count(print.plots.len().max(1));
-    // A plot keeps its proportions if the height is free.
-    let natural = room * plot::HEIGHT / plot::WIDTH;
-    let high = match sheet.drawn_height() {
-        None => natural,
-        Some(height) => ((height - fixed) / plots).min(natural),
-    };
-    let lowest = natural.min(120.0);
-    if high < lowest && !print.plots.is_empty() {
-        return Err((fixed + lowest * plots) * sheet.scale());
+    let high = sheet.drawn_height().map_or(room * NATURAL, |height| (height - fixed) / plots);
+    if high < LOWEST {
+        return Err((fixed + LOWEST * plots) * sheet.scale());
     }
     let content = fixed + high * count(print.plots.len());
     let mut canvas = Canvas::on(sheet, sheet.drawn_height().map_or(content, |height| height.max(content)));
