@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Careful Resume as in RFC 9959 around slow start, written from its text, for run.py."""
+"""Careful Resume as in RFC 9959 around slow start, for run.py. Where the RFC is open it has the readings of docs/guide/vectors.md."""
 from slow_start import SlowStart, serve
 
 BETA = 0.5  # section 3.5

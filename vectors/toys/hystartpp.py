@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""HyStart++ as in RFC 9406, written from its text, for run.py. a word such as `MIN_RTT_THRESH=3000` makes it wrong."""
+"""HyStart++ as in RFC 9406, written from its text, for run.py. The argument MIN_RTT_THRESH=3000 makes it wrong."""
 import math
 import sys
 

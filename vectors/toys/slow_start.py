@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Slow start as in RFC 5681, RFC 9002 and RFC 3742, written from their texts, for run.py. It shares no code with the vectors' author."""
+"""Slow start as in RFC 5681, RFC 9002 and RFC 3742, written from their texts, for run.py."""
 import copy
 import json
 import sys
