@@ -7,6 +7,7 @@ use firstflight_scenario::{Scenario, SchemeChoice};
 
 use crate::checks::Checks;
 use crate::failure::{Failure, Place};
+use crate::figures::Look;
 use crate::interrupt::Interrupt;
 use crate::options::{OutputOptions, RunOptions};
 use crate::output;
@@ -22,8 +23,8 @@ pub(crate) struct Order<'a> {
     pub(crate) checks: Checks,
     pub(crate) to: &'a OutputOptions,
     pub(crate) style: TableStyle,
-    /// The length of the figure in nanoseconds; `None` if it was not given.
-    pub(crate) until: Option<u64>,
+    /// The look of the figure.
+    pub(crate) look: Look,
     /// The command line.
     pub(crate) arguments: &'a [String],
 }

@@ -5,12 +5,12 @@ use std::sync::{Mutex, PoisonError};
 use firstflight_export::Record;
 use firstflight_lab::PopulationFlow;
 use firstflight_measure::{Recording, VERSION};
-use firstflight_report::svg::figure::{self, Frame};
 use firstflight_report::{BasePath, Drawn, FlowOf, Report, Subject, html};
 use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
 
 use crate::drawings::{base_path, queue_packets};
 use crate::failure::Failure;
+use crate::figures::{Look, figure_of};
 use crate::options::OutputOptions;
 use crate::output;
 use crate::results::write;
@@ -73,7 +73,7 @@ impl FlowDrawings {
         self,
         (scenario, choices): (&Scenario, &[SchemeChoice]),
         (rows, verdict): (&[Record], &str),
-        (to, until): (&OutputOptions, Option<u64>),
+        (to, look): (&OutputOptions, Look),
         program: &str,
     ) -> Result<(), Failure> {
         let mut taken = self.taken.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -101,9 +101,8 @@ impl FlowDrawings {
         };
         if let Some(path) = to.figure.as_ref().filter(|_| !recordings.is_empty()) {
             let is_one_run = !scenario.script.is_empty();
-            let frame = Frame { path: self.path, until, is_one_run };
-            let svg = figure::render(&report, &recordings, &frame).map_err(Failure::usage)?;
-            write(path, svg.as_bytes())?;
+            let frame = look.frame(self.path, is_one_run);
+            write(path, &figure_of(&report, &recordings, &frame, path)?)?;
         }
         if let Some(path) = &to.report {
             write(path, html::render(&report).map_err(Failure::write)?.as_bytes())?;

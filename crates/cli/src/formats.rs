@@ -5,7 +5,7 @@ use std::path::Path;
 /// For each option, the extensions that promise the format it writes. The first is the usual extension of the format.
 const OUTPUTS: &[(&str, &[&str])] = &[
     ("--report", &["html", "htm"]),
-    ("--figure", &["svg"]),
+    ("--figure", &["svg", "png", "pdf"]),
     ("--svg", &["svg"]),
     ("--parquet", &["parquet", "pq"]),
     ("--series", &["parquet", "pq", "csv"]),
@@ -48,8 +48,8 @@ mod tests {
     #[test]
     fn a_name_that_promises_another_format_is_refused() {
         for (option, name) in [
-            ("--figure", "x.pdf"),
-            ("--figure", "x.PNG"),
+            ("--figure", "x.eps"),
+            ("--figure", "x.JPG"),
             ("--series", "s.json"),
             ("--parquet", "rows.csv"),
             ("--report", "page.svg"),
@@ -64,6 +64,8 @@ mod tests {
         }
         for (option, name) in [
             ("--figure", "x.svg"),
+            ("--figure", "x.pdf"),
+            ("--figure", "x.PNG"),
             ("--figure", "x"),
             ("--figure", "/dev/stdout"),
             ("--report", "index.HTM"),

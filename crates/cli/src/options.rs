@@ -72,12 +72,12 @@ pub(crate) struct OutputOptions {
     /// Write a report: one HTML file that opens offline.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Write the rows' windows, queues and exits over time as an SVG figure; up to 6 rows, the first run of each.
+    /// Write the rows' windows, queues and exits over time as a figure: SVG, or PNG or PDF if the name ends with .png or .pdf; up to
+    /// 6 rows, the first run of each.
     #[arg(long, value_name = "FILE")]
     pub(crate) figure: Option<PathBuf>,
-    /// How long after the first data packet the figure ends, such as 3s [with the run].
-    #[arg(long, value_name = "TIME", requires = "figure", allow_hyphen_values = true)]
-    pub(crate) figure_until: Option<String>,
+    #[command(flatten)]
+    pub(crate) look: FigureOptions,
     /// Write window, flight, round trip, queue and delivered bytes over time, all runs and flows, as one table: Parquet, or CSV
     /// if the name ends with .csv.
     #[arg(long, value_name = "FILE")]
@@ -104,6 +104,48 @@ pub(crate) struct OutputOptions {
     /// Write what each sender did as qlog, the format of QUIC's tools, the first run of each scheme.
     #[arg(long, value_name = "DIR")]
     pub(crate) qlog: Option<PathBuf>,
+}
+
+/// The look of a figure.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct FigureOptions {
+    /// How long after the first data packet the figure ends, such as 3s [with the run].
+    #[arg(
+        id = "figure_until",
+        long = "figure-until",
+        value_name = "TIME",
+        requires = "figure",
+        allow_hyphen_values = true
+    )]
+    pub(crate) until: Option<String>,
+    /// Draw the windows of all rows in one axis, and their queues in another, instead of a panel for each row.
+    #[arg(id = "figure_overlay", long = "figure-overlay", requires = "figure")]
+    pub(crate) overlay: bool,
+    #[command(flatten)]
+    pub(crate) size: SizeOptions,
+}
+
+/// The size of a figure and of its text.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct SizeOptions {
+    /// The size of the figure: pixels of SVG and PNG, points of PDF [760 wide, as high as the rows need].
+    #[arg(
+        id = "figure_size",
+        long = "figure-size",
+        value_name = "WIDTHxHEIGHT",
+        requires = "figure",
+        allow_hyphen_values = true
+    )]
+    pub(crate) size: Option<String>,
+    /// The size of the figure's text; lines are as thick in proportion [12].
+    #[arg(
+        id = "figure_font",
+        long = "figure-font",
+        value_name = "SIZE",
+        requires = "figure",
+        allow_hyphen_values = true
+    )]
+    pub(crate) font: Option<String>,
 }
 
 /// The manual page to print, or the folder for all of them.

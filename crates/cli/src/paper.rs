@@ -16,12 +16,14 @@ use crate::output;
 use crate::targets::{Input, check_file};
 use asked::{AskedFor, From, HowToRun, asked, asked_of, ledger, ledger_of, made, pairs_of};
 use machine::Machine;
+use values::Values;
 
 mod asked;
 mod habitat;
 mod machine;
 mod mutants;
 mod reasons;
+mod values;
 
 /// `firstflight paper`.
 #[derive(Args, Debug)]
@@ -51,6 +53,8 @@ enum Asked {
         ids: Vec<String>,
         #[command(flatten)]
         how: HowToRun,
+        #[command(flatten)]
+        values: Values,
     },
     /// Check the claims of figures; exits with 1 if one that is recorded as holding does not.
     Check {
@@ -78,7 +82,7 @@ enum Asked {
 pub(crate) fn paper(command: &PaperCommand, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     match &command.asked {
         Asked::List { from, json, ids } => list(from, *json, ids, registry, arguments),
-        Asked::Run { ids, how } => run(ids, how, registry, arguments),
+        Asked::Run { ids, how, values } => run(ids, how, values, registry, arguments),
         Asked::Check { ids, how, fast, record, reasons, mutants } => {
             let ledger = ledger_of(how, registry, arguments)?;
             let asked = asked_of(&ledger, ids, *fast, arguments)?;
@@ -133,14 +137,24 @@ fn list(
     output::print_words(&out)
 }
 
-fn run(ids: &[String], how: &HowToRun, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
+fn run(
+    ids: &[String],
+    how: &HowToRun,
+    values: &Values,
+    registry: Registry,
+    arguments: &[String],
+) -> Result<(), Failure> {
     let ledger = ledger_of(how, registry, arguments)?;
     let asked = asked(&ledger, ids, arguments)?;
     if are_skipped(how.habitat.as_deref(), &asked)? {
         return Ok(());
     }
+    values.check(&asked, how, arguments)?;
     let results = results(&asked, how, arguments)?;
     write_report(&ledger, &asked, &results, how, arguments)?;
+    if values.write(&asked, &results, arguments)? {
+        return Ok(());
+    }
     if how.json {
         return output::print(&json(&asked, &results)?);
     }

@@ -14,6 +14,7 @@ use firstflight_scenario::{CastError, FlowPlace, Scenario, SchemeChoice, is_name
 use crate::checks::{CheckOptions, Form};
 use crate::contest::{Order, Raced, Ran, carry_out, refuse_trains};
 use crate::failure::{Failure, Place};
+use crate::figures::Look;
 use crate::flow_drawings::FlowDrawings;
 use crate::options::{OutputOptions, RunOptions};
 use crate::output;
@@ -21,7 +22,7 @@ use crate::partial::{Partial, WITHOUT_REFERENCES};
 use crate::reading;
 use crate::results::to_parquet;
 use crate::taps::{Logs, flow_name};
-use crate::targets::{Input, figure_until};
+use crate::targets::Input;
 
 /// Selects the schemes that can run between hosts. Schemes that need saved values are left out, unless `list` names them explicitly.
 /// Returns the selected schemes, and a note for each that is left out.
@@ -65,14 +66,14 @@ pub(crate) fn run(
     };
     let of_flows: Vec<String> = cast.iter().map(|choice| flow_name(&mix, choice)).collect();
     to.check(choices, &of_flows, inputs, arguments)?;
-    let until = figure_until(to, drawn, arguments)?;
+    let look = Look::of(to, drawn, arguments)?;
     // A scheme's flows are alone or mixed with those of other schemes.
     let names = choices.iter().flat_map(|choice| {
         let name = choice.name();
         [name.to_owned(), format!("{name} mixed")]
     });
     let checks = checks.open(&names.collect::<Vec<_>>(), inputs, arguments)?;
-    let order = Order { scenario, choices, runs, checks, to, style, until, arguments };
+    let order = Order { scenario, choices, runs, checks, to, style, look, arguments };
     let flows = Flows { order: &order, cast, groups, drawings: FlowDrawings::new(to, scenario) };
     carry_out(flows, &order, jobs, notes)
 }
@@ -127,7 +128,7 @@ impl Raced for Flows<'_> {
         references: Vec<Reference<PopulationResult>>,
         partial: Option<Partial>,
     ) -> Result<(), Failure> {
-        let &Order { scenario, runs, ref checks, to, until, .. } = self.order;
+        let &Order { scenario, runs, ref checks, to, look, .. } = self.order;
         let style = &self.order.style;
         rank_populations(&mut results);
         let shown = shown(&results, runs)?;
@@ -147,7 +148,7 @@ impl Raced for Flows<'_> {
         let outputs = [
             to_stdout(scenario, &verdict, &shown, None, (to, style, checks.is_markdown)),
             to_parquet(to, &shown),
-            self.drawings.write((scenario, &self.cast), (&shown, &verdict), (to, until), program),
+            self.drawings.write((scenario, &self.cast), (&shown, &verdict), (to, look), program),
             rows.and_then(|rows| checks.carry_out(rows, form, style)),
         ];
         outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()))

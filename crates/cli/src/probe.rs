@@ -13,6 +13,7 @@ use crate::keys::SCHEMES;
 use crate::options::{OutputOptions, RunOptions};
 use crate::output;
 use crate::partial::Partial;
+use crate::pictures;
 use crate::progress::Progress;
 use crate::reading;
 use crate::results::{to_parquet, write};
@@ -136,5 +137,6 @@ fn to_figure(scenario: &Scenario, result: &ProbeResult, to: &OutputOptions) -> R
         let available = row.available_bps.filter(|bps| *bps > 0.0)?;
         Some(f64::from(scenario.packet()) * 8.0 / available)
     };
-    write(path, probed::drawing(&trains, &scenario.describe(), gap(row)).as_bytes())
+    let svg = probed::drawing(&trains, &scenario.describe(), gap(row));
+    write(path, &pictures::converted(svg, path)?)
 }

@@ -20,6 +20,7 @@ use crate::checks::CheckOptions;
 use crate::contest::{Order, Raced, Ran, carry_out, refuse_trains};
 use crate::drawings::{Drawings, base_path};
 use crate::failure::{Failure, Place};
+use crate::figures::Look;
 use crate::keys::{PathKeys, SCHEMES};
 use crate::options::{OutputOptions, RunOptions};
 use crate::output;
@@ -30,7 +31,7 @@ use crate::quic;
 use crate::reading;
 use crate::results::Results;
 use crate::taps::{Logs, flow_name};
-use crate::targets::{Input, figure_until};
+use crate::targets::Input;
 
 #[derive(Args, Debug)]
 pub(crate) struct Race {
@@ -181,14 +182,14 @@ fn run(
     let mut further = scenario.window_fields();
     further.extend(runs.spread_fields());
     let style = to.table.style(Rows::Race, &further, arguments)?;
-    let until = figure_until(to, choices.len(), arguments)?;
+    let look = Look::of(to, choices.len(), arguments)?;
     let clients = scenario.rounds.map_or(1, |rounds| rounds.clients);
     let of_flows: Vec<String> =
         choices.iter().filter(|_| clients > 1).map(|choice| flow_name("", choice)).collect();
     to.check(choices, &of_flows, inputs, arguments)?;
     let names: Vec<String> = choices.iter().map(|choice| choice.name().to_owned()).collect();
     let checks = checks.open(&names, inputs, arguments)?;
-    let order = Order { scenario, choices, runs, checks, to, style, until, arguments };
+    let order = Order { scenario, choices, runs, checks, to, style, look, arguments };
     let raced = Connections {
         order: &order,
         drawings: Drawings::new(to, base_path(scenario)),
@@ -259,7 +260,7 @@ impl Raced for Connections<'_> {
         references: Vec<Reference>,
         partial: Option<Partial>,
     ) -> Result<(), Failure> {
-        let &Order { scenario, choices, runs, to, until, .. } = self.order;
+        let &Order { scenario, choices, runs, to, look, .. } = self.order;
         // This tests the ideal, not the cost. A finished transfer lacks a cost only if there is no ideal, but an unfinished one may lack it
         // as well.
         let lacks_ideal = |row: &Row| row.ideal_fct_s == Some(None);
@@ -267,7 +268,7 @@ impl Raced for Connections<'_> {
         let results = (results, references, self.under_one_law.into_inner());
         let program = self.order.program();
         let results = Results::new((scenario, choices), results, runs, partial, self.drawings, program);
-        let written = results.write(to, (&self.order.style, &self.order.checks), until);
+        let written = results.write(to, (&self.order.style, &self.order.checks), look);
         if without {
             output::note(&[without_ideal(scenario)]);
         }

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use firstflight_export::{Record, parquet, record, records, write_whole};
 use firstflight_measure::{Reference, SchemeResult, VERSION, ideal, noted};
-use firstflight_report::svg::figure::{self, Frame};
 use firstflight_report::{Report, Subject, TableStyle, html, markdown, prose, table, windows_table};
 use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
 use serde_json::Value;
@@ -12,6 +11,7 @@ use serde_json::Value;
 use crate::checks::{Checks, Form};
 use crate::drawings::{Drawing, Drawings, base_path, queue_packets};
 use crate::failure::Failure;
+use crate::figures::{Look, figure_of};
 use crate::options::{OutputOptions, RunOptions};
 use crate::output;
 use crate::partial::Partial;
@@ -56,7 +56,7 @@ impl<'a> Results<'a> {
         mut self,
         to: &OutputOptions,
         (style, checks): (&TableStyle, &Checks),
-        figure_until: Option<u64>,
+        look: Look,
     ) -> Result<(), Failure> {
         let records = self.records()?;
         if let Some(partial) = &self.partial {
@@ -69,7 +69,7 @@ impl<'a> Results<'a> {
             self.to_stdout(to, &records, style, checks.is_markdown),
             to_parquet(to, &records),
             self.write_report(to, &records),
-            self.write_figure(to, &records, figure_until),
+            self.write_figure(to, &records, look),
             self.check(to, checks, style),
         ];
         outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()))
@@ -124,20 +124,15 @@ impl<'a> Results<'a> {
     }
 
     /// Writes the figure, with the rows in the order of the command line.
-    fn write_figure(
-        &mut self,
-        to: &OutputOptions,
-        records: &[Record],
-        until: Option<u64>,
-    ) -> Result<(), Failure> {
+    fn write_figure(&mut self, to: &OutputOptions, records: &[Record], look: Look) -> Result<(), Failure> {
         let Some(path) = &to.figure else { return Ok(()) };
         let report = self.report(records);
         let mut recordings: Vec<_> =
             self.drawings.iter_mut().filter_map(|drawing| drawing.recording.take()).collect();
         let asked = |label: &str| self.choices.iter().position(|choice| choice.name() == label);
         recordings.sort_by_key(|run| asked(&run.label));
-        let frame = Frame { path: base_path(self.scenario), until, is_one_run: false };
-        write(path, figure::render(&report, &recordings, &frame).map_err(Failure::usage)?.as_bytes())
+        let frame = look.frame(base_path(self.scenario), false);
+        write(path, &figure_of(&report, &recordings, &frame, path)?)
     }
 
     fn report(&self, records: &[Record]) -> Report {

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use firstflight_export::check_writable;
 use firstflight_export::log::{Captures, Events, Qlog};
-use firstflight_report::svg::figure;
 use firstflight_scenario::{SchemeChoice, quantity, read_text};
 
 use crate::failure::{Failure, Place};
@@ -217,28 +216,6 @@ pub(crate) fn read_plain_text(path: &Path) -> io::Result<String> {
 
 fn no_plain_file() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file")
-}
-
-/// Returns the length of the figure in nanoseconds; `None` if it was not given. Fails if there can be no figure.
-pub(crate) fn figure_until(
-    output: &OutputOptions,
-    rows: usize,
-    arguments: &[String],
-) -> Result<Option<u64>, Failure> {
-    if let Some(file) = &output.figure {
-        figure::check(rows).map_err(|error| {
-            Failure::usage(format!("--figure: {error}")).at(Place::value(
-                arguments,
-                "--figure",
-                &file.to_string_lossy(),
-            ))
-        })?;
-    }
-    let Some(text) = &output.figure_until else { return Ok(None) };
-    let span = quantity::span(text).map_err(|error| {
-        Failure::usage(format!("--figure-until: {error}")).at(Place::value(arguments, "--figure-until", text))
-    })?;
-    Ok(Some(span.nanos()))
 }
 
 /// Returns the number of bytes to keep of a captured packet; `None` for all.

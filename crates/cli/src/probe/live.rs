@@ -18,6 +18,7 @@ use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::partial::Partial;
+use crate::pictures;
 use crate::progress::Progress;
 use crate::reading;
 use crate::results::{to_parquet, write};
@@ -208,7 +209,8 @@ impl<'a> Shown<'a> {
         match (&to.figure, self.all.first()) {
             (Some(path), Some(first)) => {
                 let trains: Vec<_> = self.result.trains.iter().take(first.trains.len()).cloned().collect();
-                write(path, probed::drawing(&trains, &self.title(first), None).as_bytes())
+                let svg = probed::drawing(&trains, &self.title(first), None);
+                write(path, &pictures::converted(svg, path)?)
             }
             _ => Ok(()),
         }

@@ -30,7 +30,7 @@ fn of_probe(option: Arg) -> Arg {
              packets=N,repeats=N,trains=N,tolerance=SHARE,slack=TIME [bracket]",
         ),
         "figure" => {
-            option.help("Write gap difference over source gap as an SVG figure, the first run's trains")
+            option.help("Write gap difference over source gap as a figure, the first run's trains: SVG, or PNG or PDF by the ending")
         }
         _ => option,
     }
@@ -69,8 +69,19 @@ pub(super) enum Who {
 }
 
 /// The outputs that only flows have.
-const OUTPUTS: [&str; 8] =
-    ["report", "figure_until", "series", "pcap", "snap", "events", "qlog", "each_flow"];
+const OUTPUTS: [&str; 11] = [
+    "report",
+    "figure_until",
+    "figure_overlay",
+    "figure_size",
+    "figure_font",
+    "series",
+    "pcap",
+    "snap",
+    "events",
+    "qlog",
+    "each_flow",
+];
 
 /// Checks whether an option of `race`, given by its identifier, is refused because it does not apply to trains.
 pub(super) fn is_refused(name: &str) -> bool {
@@ -91,7 +102,10 @@ pub(super) fn refuse_what_is_of_flows(
 ) -> Result<(), Failure> {
     let given = [
         ("--report", to.report.is_some()),
-        ("--figure-until", to.figure_until.is_some()),
+        ("--figure-until", to.look.until.is_some()),
+        ("--figure-overlay", to.look.overlay),
+        ("--figure-size", to.look.size.size.is_some()),
+        ("--figure-font", to.look.size.font.is_some()),
         ("--series", to.series.is_some()),
         ("--pcap", to.pcap.is_some()),
         ("--snap", to.snap.is_some()),

@@ -177,3 +177,46 @@ fn a_script_has_a_report_with_a_panel_for_each_flow() {
         assert!(report.contains(words), "{words}");
     }
 }
+
+#[test]
+fn the_ending_chooses_the_format_and_the_options_the_look() {
+    let place = folder("figure-formats");
+    let race =
+        ["race", "--rate", "10mbit", "--rtt", "20ms", "--size", "50kB", "--schemes", "slow-start,hystart++"];
+    let draw = |name: &str, options: &[&str]| {
+        let file = place.join(name);
+        let output = run(&[&race[..], &["--figure", text(&file)], options].concat());
+        assert_eq!(status(&output), 0, "{}", stderr(&output));
+        std::fs::read(&file).expect("a figure")
+    };
+    let sized = ["--figure-overlay", "--figure-size", "600x400", "--figure-font", "14"];
+    let svg = String::from_utf8(draw("o.svg", &sized)).expect("text");
+    assert!(svg.contains("width=\"600\" height=\"400\"") && svg.matches("window, packets").count() == 1);
+    let png = draw("o.png", &sized);
+    assert!(png.starts_with(b"\x89PNG"));
+    assert_eq!(png[16..24], [0, 0, 2, 88, 0, 0, 1, 144], "600 x 400 pixels");
+    assert!(draw("o.pdf", &[]).starts_with(b"%PDF"));
+}
+
+#[test]
+fn a_look_that_cannot_be_is_refused_in_one_line() {
+    let place = folder("figure-looks");
+    let file = place.join("race.svg");
+    for (option, values) in [
+        ("--figure-size", &["600", "x", "600x", "99x400", "600x10001", "1e400x5", "200x400", "-1x5"][..]),
+        ("--figure-font", &["3", "big", "101", "NaN", "90"]),
+    ] {
+        for value in values {
+            let said = refused(&["race", "--schemes", "slow-start", "--figure", text(&file), option, value]);
+            assert!(said.starts_with(&format!("error: {option}: ")), "{value}: {said}");
+        }
+        let said = refused(&["race", "--schemes", "slow-start", option, "600x400"]);
+        assert!(said.contains("--figure <FILE>"), "{said}");
+    }
+    let said = refused(&["race", "--schemes", "slow-start", "--figure", text(&place.join("race.eps"))]);
+    assert!(said.contains("`.svg` or `.png` or `.pdf`"), "{said}");
+    let low = ["race", "--size", "50kB", "--schemes", "slow-start", "--figure-size", "600x150"];
+    let output = run(&[&low[..], &["--figure", text(&file)]].concat());
+    assert!(status(&output) != 0 && stderr(&output).contains("is the minimum"), "{}", stderr(&output));
+    assert_eq!(names(&place), [""; 0]);
+}

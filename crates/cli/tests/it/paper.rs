@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::common::{refused, run, stderr, stdout};
+use crate::common::{names, refused, run, status, stderr, stdout, text};
 
 /// A folder with the ledger of one figure, `quick-start/ring`. The figure has one claim and needs no run. The folder is removed when the
 /// guard is dropped.
@@ -48,7 +48,7 @@ fn paper_list_includes_items_without_figures_and_their_reasons() {
     assert!(line("past/F3 ").expect("a diagram").contains("nothing to run"), "{list}");
     let whole = stdout(&run(&["paper", "list"]));
     let later: Vec<&str> = whole.lines().filter(|line| line.contains("left for later")).collect();
-    assert!(later.len() == 1 && later[0].trim_start().starts_with("bbr/T18 "), "{later:?}");
+    assert_eq!(later, [""; 0], "every row has a file or is a diagram");
     assert!(!stdout(&run(&["paper", "list", "past/figure-1"])).contains("past/F3 "));
 }
 
@@ -295,4 +295,60 @@ fn a_fault_of_a_file_is_shown_at_its_place() {
     let said = stderr(&output);
     assert!(said.starts_with("error: ") && said.contains("ring.toml:10:12\n"), "{said}");
     assert!(said.contains("expected: `about 1` has no meaning; allowed are `<= X`"), "{said}");
+}
+
+/// The columns of the values of figures.
+const VALUES: &str = "figure,plot,curve,place,x,y,ci95,claim,printed";
+
+#[test]
+fn the_values_of_a_figure_have_the_printed_numbers_next_to_ours() {
+    let csv = stdout(&run(&["paper", "run", "past/figure-5", "--csv"]));
+    let mut lines = csv.lines();
+    assert_eq!(lines.next(), Some(VALUES));
+    let printed: Vec<Vec<&str>> =
+        lines.map(|line| line.split(',').collect()).filter(|row: &Vec<&str>| !row[8].is_empty()).collect();
+    assert_eq!(printed.len(), 5, "{csv}");
+    for row in &printed {
+        let [ours, paper] = [row[5], row[8]].map(|cell| cell.parse::<f64>().expect("a number"));
+        assert!((ours - paper).abs() < 0.0002, "{row:?}");
+    }
+    let curves = csv.lines().filter(|line| line.starts_with("past/figure-5,1,"));
+    assert!(curves.count() > 0, "{csv}");
+}
+
+#[test]
+fn a_figure_is_drawn_with_its_printed_numbers_and_its_series_are_a_table() {
+    let folder = Folder::with("drawn", "= 4 within 0", "holds");
+    let [svg, series] = ["one.svg", "series.csv"].map(|name| folder.path(name));
+    let output = run(&["paper", "run", "bbr/case-1", "--figure", &svg, "--series", &series]);
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    let drawn = fs::read_to_string(&svg).expect("a figure");
+    for words in ["Test case 1", "sent (Mbit/s)", "printed 1, here", "The bandwidth found"] {
+        assert!(drawn.contains(words), "{words}");
+    }
+    assert!(!drawn.contains("var("), "it needs no style sheet");
+    let table = fs::read_to_string(&series).expect("a table");
+    assert!(table.starts_with("figure,plot,curve,time_s,value\nbbr/case-1,1,bbr,0"), "{}", &table[..200]);
+    let pdf = folder.path("one.pdf");
+    let sized = ["--figure-size", "500x600", "--figure-font", "10"];
+    let output = run(&[&["paper", "run", "bbr/case-1", "--figure", &pdf][..], &sized].concat());
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    assert!(fs::read(&pdf).expect("a figure").starts_with(b"%PDF"));
+}
+
+#[test]
+fn values_that_cannot_be_written_are_refused_before_the_runs() {
+    let folder = Folder::with("refused", "= 4 within 0", "holds");
+    let inside = std::path::Path::new(&folder.0);
+    let before = names(inside);
+    let svg = folder.path("one.svg");
+    let said = refused(&["paper", "run", "bbr", "--figure", &svg]);
+    assert!(said.starts_with("error: --figure: one figure can be drawn; 22 are chosen"), "{said}");
+    refused(&["paper", "run", "bbr/case-1", "--figure", &svg, "--series", &svg]);
+    refused(&["paper", "run", "bbr/case-1", "--figure", text(&inside.join("one.eps"))]);
+    refused(&["paper", "run", "bbr/case-1", "--csv", "--json"]);
+    refused(&["paper", "run", "bbr/case-1", "--figure", &svg, "--figure-size", "5x5"]);
+    let file = folder.path("quick-start/ring.toml");
+    refused(&["paper", "run", "quick-start/ring", "--ledger", &folder.path(""), "--series", &file]);
+    assert_eq!(names(inside), before);
 }

@@ -110,7 +110,7 @@ pub(crate) fn parse(registry: Registry, text: &str) -> Result<ScenarioFile, File
 }
 
 /// Options of the command that a scenario file does not accept: the number of parallel runs, and the output files.
-const OF_THE_COMMAND: [&str; 26] = [
+const OF_THE_COMMAND: [&str; 29] = [
     "baseline",
     "by-name",
     "assert",
@@ -131,6 +131,9 @@ const OF_THE_COMMAND: [&str; 26] = [
     "report",
     "figure",
     "figure-until",
+    "figure-overlay",
+    "figure-size",
+    "figure-font",
     "slot",
     "pcap",
     "snap",

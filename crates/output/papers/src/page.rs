@@ -121,21 +121,22 @@ fn claim(claim: &Claim, result: &ClaimResult) -> ledger::Claim {
 
 fn panel(figure: &Figure, plot: &Plot, curves: &[Drawn]) -> Panel {
     let show::Numbers { heads, rows, note } = show::numbers(figure, plot, curves);
-    let form = match plot.kind {
-        Kind::Lines => Some(Form::Lines),
-        Kind::Cdf => Some(Form::Steps),
-        Kind::Ordered | Kind::Plane => Some(Form::Points),
-        Kind::Series => Some(Form::Trace),
-        Kind::Bars => Some(Form::Bars),
-        Kind::Table => None,
-    };
-    let drawn = form.map(|form| drawing(figure, plot, form, curves));
+    let drawn = drawing(figure, plot, curves);
     // A drawing needs no title, because its axis has a label.
     let title = if drawn.is_none() && plot.title.is_empty() { &plot.y_label } else { &plot.title };
     Panel { title: title.clone(), plot: drawn, heads, rows, note }
 }
 
-fn drawing(figure: &Figure, plot: &Plot, form: Form, curves: &[Drawn]) -> plot::Plot {
+/// Returns the drawing of a plot; `None` for a table.
+pub(crate) fn drawing(figure: &Figure, plot: &Plot, curves: &[Drawn]) -> Option<plot::Plot> {
+    let form = match plot.kind {
+        Kind::Lines => Form::Lines,
+        Kind::Cdf => Form::Steps,
+        Kind::Ordered | Kind::Plane => Form::Points,
+        Kind::Series => Form::Trace,
+        Kind::Bars => Form::Bars,
+        Kind::Table => return None,
+    };
     let [x_unit, y_unit] = [plot.x_unit, plot.y_unit];
     let curve = |curve: &Drawn| plot::Curve {
         name: curve.label.clone(),
@@ -159,12 +160,12 @@ fn drawing(figure: &Figure, plot: &Plot, form: Form, curves: &[Drawn]) -> plot::
         _ => "",
     };
     let (x, y) = if plot.kind == Kind::Cdf { ("", share) } else { (share, "") };
-    plot::Plot {
+    Some(plot::Plot {
         form,
         curves: curves.iter().map(curve).collect(),
         labels: [label(&plot.x_label, x), label(&plot.y_label, y)],
         logarithmic: [plot.log_x, plot.log_y],
         ranges: [plot.x_range, plot.y_range],
         places: places.chain(only).collect(),
-    }
+    })
 }

@@ -2,7 +2,7 @@
 
 use firstflight_measure::Mark;
 
-use super::canvas::{Anchor, Canvas, WIDTH};
+use super::canvas::{Anchor, Canvas};
 use super::style::{LEFT, RIGHT};
 use super::text::{float, folded, seconds};
 
@@ -18,6 +18,8 @@ pub(super) struct Annotations<'a> {
     pub(super) marks: Vec<(f64, &'a Mark)>,
     /// The time of the first data packet.
     pub(super) origin: u64,
+    /// The width of the figure.
+    pub(super) width: f64,
 }
 
 impl Annotations<'_> {
@@ -33,7 +35,7 @@ impl Annotations<'_> {
         self.marks.iter().take(NUMBERED).map(|(_, mark)| {
             let after = seconds(mark.at) - seconds(self.origin);
             let text = mark.text.replacen("start-up left by ", "exit by ", 1);
-            folded(&format!("{after:.3} s: {text}"), " ", 11.0, WIDTH - LEFT - 24.0)
+            folded(&format!("{after:.3} s: {text}"), " ", 11.0, self.width - LEFT - 24.0)
         })
     }
 
@@ -45,7 +47,7 @@ impl Annotations<'_> {
             canvas.line((*x, ribbon), (*x, bottom), &style);
             if at < NUMBERED {
                 // Numbers that are too close together are moved to the right.
-                let place = x.max(free).min(WIDTH - RIGHT + 8.0);
+                let place = x.max(free).min(canvas.width() - RIGHT + 8.0);
                 canvas.line((*x, ribbon), (place, flags + 6.0), &format!("stroke=\"{}\"", colour(mark)));
                 canvas.disc((place, flags + 6.0), 6.0, colour(mark));
                 let number = (at + 1).to_string();

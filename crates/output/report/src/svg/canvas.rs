@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use super::frame::Sheet;
+
 /// The alignment of a text at its point.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
@@ -13,21 +15,35 @@ pub(super) enum Anchor {
 /// A drawing in progress.
 pub(super) struct Canvas {
     out: String,
+    /// The size of the drawing before it is enlarged by the scale.
+    width: f64,
     height: f64,
+    scale: f64,
 }
 
 impl Canvas {
-    /// Creates an empty drawing of this height.
+    /// Creates an empty drawing of this height, with the default width and text.
     pub(super) fn new(height: f64) -> Self {
-        Self { out: String::new(), height }
+        Self::on(Sheet::DEFAULT, height)
     }
 
-    /// Returns the drawing as an SVG file: on white, in a sans-serif font, with the common width.
+    /// Creates an empty drawing on a sheet. `height` is that of the drawing before it is enlarged.
+    pub(super) fn on(sheet: Sheet, height: f64) -> Self {
+        Self { out: String::new(), width: sheet.drawn_width(), height, scale: sheet.scale() }
+    }
+
+    /// Returns the width of the drawing before it is enlarged.
+    pub(super) const fn width(&self) -> f64 {
+        self.width
+    }
+
+    /// Returns the drawing as an SVG file: on white, in a sans-serif font.
     pub(super) fn finish(self, description: &str) -> String {
-        let (width, height) = (coordinate(WIDTH), coordinate(self.height));
+        let [width, height] = [self.width, self.height].map(coordinate);
+        let [wide, high] = [self.width, self.height].map(|side| coordinate(side * self.scale));
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-             height=\"{height}\" font-family=\"sans-serif\" font-size=\"{SIZE}\">\n<desc>{}</desc>\n\
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{wide}\" \
+             height=\"{high}\" font-family=\"sans-serif\" font-size=\"{SIZE}\">\n<desc>{}</desc>\n\
              <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{}</svg>\n",
             escaped(description),
             self.out
@@ -99,6 +115,11 @@ impl Canvas {
         _ = writeln!(self.out, "<polyline fill=\"none\" {style} points=\"{}\"/>", points.join(" "));
     }
 
+    /// Adds an element as it is.
+    pub(super) fn element(&mut self, svg: &str) {
+        self.out.push_str(svg);
+    }
+
     /// Draws a path in SVG's notation. An empty path is left out.
     pub(super) fn path(&mut self, words: &str, style: &str) {
         if !words.is_empty() {
@@ -106,9 +127,6 @@ impl Canvas {
         }
     }
 }
-
-/// The width of every drawing.
-pub(super) const WIDTH: f64 = 760.0;
 
 /// The default size of text.
 const SIZE: u32 = 12;

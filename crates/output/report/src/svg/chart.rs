@@ -1,8 +1,11 @@
 //! Draws curves over two axes. An axis is logarithmic if its values span decades.
 
 use super::axis::{Axis, Fit, with_prefix};
-use super::canvas::{Anchor, Canvas, WIDTH};
+use super::canvas::{Anchor, Canvas};
+use super::frame::Sheet;
+use super::style::CURVES;
 
+const WIDTH: f64 = Sheet::DEFAULT.width;
 const HEIGHT: f64 = 470.0;
 const LEFT: f64 = 80.0;
 const RIGHT: f64 = 20.0;
@@ -12,18 +15,8 @@ const BOTTOM: f64 = 60.0;
 const LEGEND: f64 = 46.0;
 const LINE: f64 = 18.0;
 
-/// Styles of curves: colours that the colour-blind can distinguish (Okabe and Ito), each with its own dash pattern for print.
-const STYLES: [(&str, &str); 6] = [
-    ("#0072b2", "none"),
-    ("#d55e00", "8 4"),
-    ("#009e73", "2 3"),
-    ("#cc79a7", "10 3 2 3"),
-    ("#e69f00", "14 4"),
-    ("#000000", "4 2"),
-];
-
 /// The maximum number of curves that can be distinguished.
-pub const MOST: usize = STYLES.len();
+pub const MOST: usize = CURVES.len();
 
 /// A curve with its name.
 #[derive(Clone, Debug)]
@@ -63,7 +56,7 @@ pub fn render(chart: &Chart) -> String {
     let mut canvas = Canvas::new(HEIGHT);
     canvas.text((LEFT, 24.0), Anchor::Start, "font-size=\"14\"", &chart.title);
     drawing.axes(&mut canvas);
-    for (curve, style) in chart.curves.iter().zip(STYLES) {
+    for (curve, style) in chart.curves.iter().zip(CURVES) {
         drawing.curve(&mut canvas, curve, style);
     }
     drawing.legend(&mut canvas);
@@ -108,7 +101,7 @@ impl Drawing<'_> {
 
     fn legend(&self, canvas: &mut Canvas) {
         let mut y = LEGEND;
-        for (curve, (colour, dash)) in self.chart.curves.iter().zip(STYLES) {
+        for (curve, (colour, dash)) in self.chart.curves.iter().zip(CURVES) {
             canvas.line((LEFT, y - 4.0), (LEFT + 36.0, y - 4.0), &stroke(colour, dash));
             canvas.text((LEFT + 44.0, y), Anchor::Start, "", &curve.name);
             y += LINE;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::canvas::{Anchor, Canvas, WIDTH, coordinate, width_of};
+use super::canvas::{Anchor, Canvas, coordinate, width_of};
 use super::style::{DROPPED, LOST};
 
 /// The width of a tick, including its margin.
@@ -25,7 +25,7 @@ pub(super) fn draw(canvas: &mut Canvas, top: f64, drops: &[(f64, bool)]) {
     for group in together(drops.iter().map(|drop| drop.0)) {
         let words = format!("×{}", group.count);
         let at = group.to + 4.0;
-        if group.count > 1 && at + width_of(&words, 9.0) < group.next.min(WIDTH) {
+        if group.count > 1 && at + width_of(&words, 9.0) < group.next.min(canvas.width()) {
             canvas.text((at, top + 9.0), Anchor::Start, "font-size=\"9\"", &words);
         }
     }

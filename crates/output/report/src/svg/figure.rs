@@ -3,18 +3,23 @@
 //! Each flow has a panel with its phases as a ribbon, the window and the bytes in flight, the flow's dropped packets, and the queue at the
 //! bottleneck. Events (exits, timeouts and so on) are numbered on the axis and described below. Time counts from the flow's first data
 //! packet, as exit times and start-up times do. For flows of one run it counts from the start of the run. All panels have the same scales.
+//! An overlay has the windows of all flows in one axis, and their queues in another.
 
 use firstflight_measure::{PhaseKind, Recording};
 
 use super::axis::{Axis, Fit};
-use super::canvas::{Anchor, Canvas, WIDTH, width_of};
+use super::canvas::{Anchor, Canvas, width_of};
+use super::overlay;
 use super::panel::{Panel, Scales};
 use super::style::{self, LEFT, RIGHT};
-use super::text::{folded, seconds};
+use super::text::{float, folded, seconds};
 use crate::reference;
 use crate::report::Report;
 
 pub use super::frame::Frame;
+
+#[cfg(test)]
+use super::frame::Sheet;
 
 /// The maximum number of flows in one figure.
 pub const MOST: usize = 6;
@@ -32,6 +37,9 @@ pub enum FigureError {
     /// There are more flows than [`MOST`].
     #[error("{0} rows are too many for a figure; up to {MOST} fit: choose with --schemes")]
     TooMany(usize),
+    /// The content needs more height: this one at least, in pixels.
+    #[error("the height is too small for these rows; {0} is the minimum with this width and font")]
+    TooLow(u32),
 }
 
 /// Checks that a figure can show this number of flows.
@@ -45,12 +53,12 @@ pub fn check(flows: usize) -> Result<(), FigureError> {
 /// Returns the recordings as an SVG file, in the given order. The report has the name of the race.
 ///
 /// # Errors
-/// Fails if there are more than [`MOST`] recordings.
+/// Fails if there are more than [`MOST`] recordings, or if the height of the sheet is too small.
 pub fn render(report: &Report, recordings: &[Recording], frame: &Frame) -> Result<String, FigureError> {
     check(recordings.len())?;
     let mut buckets = FINEST;
     loop {
-        let svg = draw(report, recordings, frame, buckets);
+        let svg = draw(report, recordings, frame, buckets)?;
         if svg.len() <= LARGEST || buckets <= COARSEST {
             return Ok(svg);
         }
@@ -58,16 +66,27 @@ pub fn render(report: &Report, recordings: &[Recording], frame: &Frame) -> Resul
     }
 }
 
-fn draw(report: &Report, recordings: &[Recording], frame: &Frame, buckets: u64) -> String {
+fn draw(
+    report: &Report,
+    recordings: &[Recording],
+    frame: &Frame,
+    buckets: u64,
+) -> Result<String, FigureError> {
     let runs: Vec<_> = recordings.iter().map(|run| Panel::new(report, run, frame)).collect();
-    let scales = scales(&runs, frame, buckets);
-    let legend = legend(&runs, &scales);
+    let mut scales = scales(&runs, frame, buckets);
+    let width = scales.width;
+    let legend = if frame.overlays { Vec::new() } else { legend(&runs, &scales) };
     let rows = usize::from(legend.last().is_some()) + legend.last().map_or(0, |entry| entry.row);
-    let title = folded(&report.title, ", ", 12.0, WIDTH - LEFT - RIGHT);
+    let title = folded(&report.title, ", ", 12.0, width - LEFT - RIGHT);
     let legend_at = TITLE + line(title.len());
     let top = legend_at + line(rows);
-    let heights: Vec<f64> = runs.iter().map(|run| run.height(&scales)).collect();
-    let mut canvas = Canvas::new(top + heights.iter().sum::<f64>() + FOOT);
+    fit(&mut scales, top + FOOT, &runs, frame)?;
+    let heights: Vec<f64> = if frame.overlays {
+        vec![overlay::frame_height(&runs, width) + scales.plots.0 + scales.plots.1]
+    } else {
+        runs.iter().map(|run| run.height(&scales)).collect()
+    };
+    let mut canvas = Canvas::on(frame.sheet, top + heights.iter().sum::<f64>() + FOOT);
     for (at, words) in title.iter().enumerate() {
         canvas.text((LEFT, TITLE + line(at)), Anchor::Start, "", words);
     }
@@ -75,11 +94,16 @@ fn draw(report: &Report, recordings: &[Recording], frame: &Frame, buckets: u64) 
         entry.draw(&mut canvas, legend_at);
     }
     let mut y = top;
-    for (run, height) in runs.iter().zip(heights) {
-        run.draw(&mut canvas, y, &scales);
-        y += height;
+    if frame.overlays {
+        overlay::draw(&mut canvas, top, &runs, &scales);
+        y += heights.iter().sum::<f64>();
+    } else {
+        for (run, height) in runs.iter().zip(heights) {
+            run.draw(&mut canvas, y, &scales);
+            y += height;
+        }
     }
-    let middle = f64::midpoint(LEFT, WIDTH - RIGHT);
+    let middle = f64::midpoint(LEFT, width - RIGHT);
     canvas.text(
         (middle, y + 12.0),
         Anchor::Middle,
@@ -91,7 +115,31 @@ fn draw(report: &Report, recordings: &[Recording], frame: &Frame, buckets: u64) 
         },
     );
     let Report { command, version, seed, scenario_hash, .. } = report;
-    canvas.finish(&format!("{command}\nfirstflight {version}, seed {seed}, scenario {scenario_hash}"))
+    Ok(canvas.finish(&format!("{command}\nfirstflight {version}, seed {seed}, scenario {scenario_hash}")))
+}
+
+/// The minimum height of the two plots of a panel together, and the share of the window.
+const LOWEST: f64 = 60.0;
+const WINDOWS: f64 = 0.73;
+
+/// Sets the heights of the plots so that the figure has the height of the sheet. `around` is the height outside the panels.
+fn fit(scales: &mut Scales, around: f64, runs: &[Panel<'_>], frame: &Frame) -> Result<(), FigureError> {
+    let Some(height) = frame.sheet.drawn_height() else { return Ok(()) };
+    scales.plots = (0.0, 0.0);
+    let (fixed, panels) = if frame.overlays {
+        (around + overlay::frame_height(runs, scales.width), 1)
+    } else {
+        (around + runs.iter().map(|run| run.height(scales)).sum::<f64>(), runs.len().max(1))
+    };
+    let panels = float(u64::try_from(panels).unwrap_or(u64::MAX));
+    let room = (height - fixed) / panels;
+    if room < LOWEST {
+        let least = (fixed + LOWEST * panels) * frame.sheet.scale();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some thousand pixels")]
+        return Err(FigureError::TooLow(libm::ceil(least) as u32));
+    }
+    scales.plots = (room * WINDOWS, room * (1.0 - WINDOWS));
+    Ok(())
 }
 
 /// The position of the title, the line heights of title and legend, and the space below the last panel.
@@ -124,6 +172,14 @@ fn scales(runs: &[Panel<'_>], frame: &Frame, buckets: u64) -> Scales {
         until,
         buckets,
         many: runs.len(),
+        width: frame.sheet.drawn_width(),
+        // With fewer panels the plots are larger.
+        plots: match runs.len() {
+            0 | 1 => (230.0, 80.0),
+            _ if frame.overlays => (280.0, 100.0),
+            2 | 3 => (150.0, 60.0),
+            _ => (110.0, 46.0),
+        },
         has_product: product <= top && product > 0.0,
     }
 }
@@ -177,7 +233,7 @@ fn legend(runs: &[Panel<'_>], scales: &Scales) -> Vec<Entry> {
     let (mut x, mut row) = (LEFT, 0);
     let place = |(what, sign): (&'static str, Sign)| {
         let width = 26.0 + width_of(what, 11.0) + 14.0;
-        if x + width > WIDTH - RIGHT + 14.0 {
+        if x + width > scales.width - RIGHT + 14.0 {
             (x, row) = (LEFT, row + 1);
         }
         let entry = Entry { x, row, what, sign };

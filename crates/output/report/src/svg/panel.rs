@@ -6,7 +6,7 @@ use firstflight_measure::{Drop, Mark, Recording};
 
 use super::annotations::{self, Annotations};
 use super::axis::Axis;
-use super::canvas::{Anchor, Canvas, WIDTH, coordinate, width_of};
+use super::canvas::{Anchor, Canvas, coordinate, width_of};
 use super::drops;
 use super::frame::Frame;
 use super::style::{CWND, FLIGHT_FILL, LEFT, PHASES, PRODUCT, QUEUE_FILL, RIGHT, SSTHRESH};
@@ -40,22 +40,18 @@ pub(super) struct Scales {
     pub(super) buckets: u64,
     /// The number of panels.
     pub(super) many: usize,
+    /// The width of the figure.
+    pub(super) width: f64,
+    /// The heights of the two plots of a panel.
+    pub(super) plots: (f64, f64),
     /// Whether the bandwidth-delay product fits the scale of windows.
     pub(super) has_product: bool,
 }
 
 impl Scales {
-    fn x(&self, seconds: f64) -> f64 {
-        LEFT + self.time.share(seconds).clamp(0.0, 1.0) * (WIDTH - LEFT - RIGHT)
-    }
-
-    /// Returns the heights of the two plots of a panel. With fewer panels they are larger.
-    fn plots(&self) -> (f64, f64) {
-        match self.many {
-            0 | 1 => (230.0, 80.0),
-            2 | 3 => (150.0, 60.0),
-            _ => (110.0, 46.0),
-        }
+    /// Returns the position of a time.
+    pub(super) fn x(&self, seconds: f64) -> f64 {
+        LEFT + self.time.share(seconds).clamp(0.0, 1.0) * (self.width - LEFT - RIGHT)
     }
 }
 
@@ -81,7 +77,7 @@ impl<'a> Panel<'a> {
     }
 
     pub(super) fn height(&self, scales: &Scales) -> f64 {
-        let (window, queue) = scales.plots();
+        let (window, queue) = scales.plots;
         self.head()
             + FLAGS
             + RIBBON
@@ -136,7 +132,7 @@ impl<'a> Panel<'a> {
     }
 
     pub(super) fn draw(&self, canvas: &mut Canvas, top: f64, scales: &Scales) {
-        let (window, queue) = scales.plots();
+        let (window, queue) = scales.plots;
         let name = self.head();
         let ribbon = top + name + FLAGS;
         let above = ribbon + RIBBON;
@@ -146,8 +142,8 @@ impl<'a> Panel<'a> {
         self.name(canvas, top + 15.0);
         self.phases(canvas, (ribbon, bottom), scales);
         let annotations = self.annotations(scales);
-        Self::plot(canvas, (above, window), &scales.window, "window, packets");
-        Self::plot(canvas, (below, queue), &scales.queue, "queue, packets");
+        plot(canvas, (above, window), &scales.window, "window, packets");
+        plot(canvas, (below, queue), &scales.queue, "queue, packets");
         for value in scales.time.ticks() {
             let x = scales.x(value);
             canvas.line((x, above), (x, bottom), GRID);
@@ -156,7 +152,7 @@ impl<'a> Panel<'a> {
         self.queue(canvas, (below, queue), scales);
         self.lines(canvas, (above, window), scales);
         for y in [drops, bottom] {
-            canvas.line((LEFT, y), (WIDTH - RIGHT, y), "stroke=\"#333333\" stroke-width=\"0.8\"");
+            canvas.line((LEFT, y), (canvas.width() - RIGHT, y), "stroke=\"#333333\" stroke-width=\"0.8\"");
         }
         annotations.draw(canvas, (top + name, ribbon, bottom));
         let dropped = self.drops(scales).filter(|drop| drop.len > 0);
@@ -167,12 +163,12 @@ impl<'a> Panel<'a> {
 
     /// Draws the flow's name. The facts of the row are on the same line, or below it if there is no room.
     fn name(&self, canvas: &mut Canvas, y: f64) {
-        let name = clipped(&self.run.label, 13.0, WIDTH - LEFT - RIGHT);
+        let name = clipped(&self.run.label, 13.0, canvas.width() - LEFT - RIGHT);
         canvas.text((LEFT, y), Anchor::Start, "font-size=\"13\" font-weight=\"bold\"", &name);
         let grey = "font-size=\"11\" fill=\"#444444\"";
         let below = self.facts_below();
         if below.is_empty() {
-            canvas.text((WIDTH - RIGHT, y), Anchor::End, grey, &self.facts());
+            canvas.text((canvas.width() - RIGHT, y), Anchor::End, grey, &self.facts());
         }
         let mut y = y;
         for line in below {
@@ -190,10 +186,11 @@ impl<'a> Panel<'a> {
     fn facts_below(&self) -> Vec<String> {
         let facts = self.facts();
         let from = LEFT + width_of(&self.run.label, 13.0) * 1.08 + 14.0;
-        if width_of(&facts, 11.0) <= WIDTH - RIGHT - from {
+        let width = self.frame.sheet.drawn_width();
+        if width_of(&facts, 11.0) <= width - RIGHT - from {
             return Vec::new();
         }
-        folded(&facts, " · ", 11.0, WIDTH - LEFT - RIGHT)
+        folded(&facts, " · ", 11.0, width - LEFT - RIGHT)
     }
 
     /// Returns the height of the name with the facts.
@@ -217,18 +214,6 @@ impl<'a> Panel<'a> {
                 canvas.text((middle, ribbon + 10.0), Anchor::Middle, "font-size=\"10\"", name);
             }
         }
-    }
-
-    /// Draws the vertical axis of a plot.
-    fn plot(canvas: &mut Canvas, (top, height): (f64, f64), axis: &Axis, name: &str) {
-        let ticks = axis.some_ticks(libm::floor(height / 22.0).max(1.0));
-        for value in ticks {
-            let y = top + height * (1.0 - axis.share(value));
-            canvas.line((LEFT, y), (WIDTH - RIGHT, y), GRID);
-            canvas.text((LEFT - 5.0, y + 3.5), Anchor::End, SMALL, &plain(value));
-        }
-        canvas.line((LEFT, top), (LEFT, top + height), "stroke=\"#333333\" stroke-width=\"0.8\"");
-        canvas.upright((13.0, top + height / 2.0), name);
     }
 
     fn lines(&self, canvas: &mut Canvas, plot: (f64, f64), scales: &Scales) {
@@ -271,11 +256,36 @@ impl<'a> Panel<'a> {
         self.until(scales, points)
     }
 
-    fn queue(&self, canvas: &mut Canvas, (top, height): (f64, f64), scales: &Scales) {
+    /// Returns the window as the path of a step line.
+    pub(super) fn window_path(&self, plot: (f64, f64), scales: &Scales) -> String {
+        let points = self.run.states.iter().map(|state| (state.at, signed(state.cwnd)));
+        let kept = thin::line(&self.until(scales, points), &self.grid(scales));
+        self.steps(&kept, plot, scales)
+    }
+
+    /// Returns the queue as the path of a step line.
+    pub(super) fn queue_path(&self, plot: (f64, f64), scales: &Scales) -> String {
+        self.queue_line(plot, scales).0
+    }
+
+    fn queue_line(&self, (top, height): (f64, f64), scales: &Scales) -> (String, Vec<Point>) {
         let points = self.run.queue.iter().map(|&(at, packets)| (at, i64::from(packets)));
         let kept = thin::line(&self.until(scales, points), &self.grid(scales));
         let place = |packets: i64| top + height * (1.0 - scales.queue.share(float(packets.unsigned_abs())));
         let path = stairs(kept.iter().map(|&(at, n)| (scales.x(self.time(at)), Some(place(n)))));
+        (path, kept)
+    }
+
+    /// Returns the position of the last exit of start-up up to the end of the figure, and the window there in packets.
+    pub(super) fn exit(&self, scales: &Scales) -> Option<(f64, f64)> {
+        let end = self.origin.saturating_add(scales.until);
+        let mark = self.run.marks.iter().rfind(|mark| mark.kind == "exit" && mark.at <= end)?;
+        let state = self.run.states.iter().take_while(|state| state.at <= mark.at).last()?;
+        Some((scales.x(self.time(mark.at)), self.packets(state.cwnd)))
+    }
+
+    fn queue(&self, canvas: &mut Canvas, (top, height): (f64, f64), scales: &Scales) {
+        let (path, kept) = self.queue_line((top, height), scales);
         let style = format!("fill=\"{QUEUE_FILL}\" stroke=\"#a8527e\" stroke-width=\"0.8\"");
         self.fill(canvas, &path, &kept, (top, height), &style, scales);
     }
@@ -307,7 +317,7 @@ impl<'a> Panel<'a> {
                 marks.push((x, mark));
             }
         }
-        Annotations { marks, origin: self.origin }
+        Annotations { marks, origin: self.origin, width: scales.width }
     }
 
     /// Returns the points up to the end of the figure. The last value is repeated at that end.
@@ -347,8 +357,20 @@ impl<'a> Panel<'a> {
     }
 }
 
-const GRID: &str = "stroke=\"#000000\" stroke-opacity=\"0.09\"";
-const SMALL: &str = "font-size=\"10\"";
+/// Draws the vertical axis of a plot.
+pub(super) fn plot(canvas: &mut Canvas, (top, height): (f64, f64), axis: &Axis, name: &str) {
+    let ticks = axis.some_ticks(libm::floor(height / 22.0).max(1.0));
+    for value in ticks {
+        let y = top + height * (1.0 - axis.share(value));
+        canvas.line((LEFT, y), (canvas.width() - RIGHT, y), GRID);
+        canvas.text((LEFT - 5.0, y + 3.5), Anchor::End, SMALL, &plain(value));
+    }
+    canvas.line((LEFT, top), (LEFT, top + height), "stroke=\"#333333\" stroke-width=\"0.8\"");
+    canvas.upright((13.0, top + height / 2.0), name);
+}
+
+pub(super) const GRID: &str = "stroke=\"#000000\" stroke-opacity=\"0.09\"";
+pub(super) const SMALL: &str = "font-size=\"10\"";
 
 /// Returns the facts of the row, in a few words each.
 fn facts(row: &Record) -> Vec<String> {
@@ -389,7 +411,7 @@ fn stairs(points: impl Iterator<Item = (f64, Option<f64>)>) -> String {
     path
 }
 
-fn plain(value: f64) -> String {
+pub(super) fn plain(value: f64) -> String {
     // Ticks are multiples of a round step. With nine decimals the rounding error of their sum does not show.
     let text = format!("{value:.9}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

@@ -1,4 +1,5 @@
-//! A plot within a page: curves, steps, bars or points over two axes. It has the page's colours, light or dark.
+//! A plot: curves, steps, bars or points over two axes. Within a page it has the page's colours, light or dark; for print it is black on
+//! white.
 
 use std::fmt::Write;
 
@@ -46,6 +47,7 @@ pub struct Plot {
     pub places: Vec<(f64, String)>,
 }
 
+/// The size of the drawing of a plot in a page.
 const WIDTH: f64 = 520.0;
 const HEIGHT: f64 = 340.0;
 const LEFT: f64 = 62.0;
@@ -57,26 +59,63 @@ const BOTTOM: f64 = 46.0;
 const COLOURS: [&str; 8] = ["blue", "vermillion", "green", "purple", "orange", "sky", "black", "earth"];
 const DASHES: [&str; 4] = ["none", "7 3", "2 3", "9 3 2 3"];
 
-/// Returns the style of the curve at this index of the legend, as CSS.
-fn style(place: usize) -> String {
-    let dash = DASHES[place / COLOURS.len() % DASHES.len()];
-    format!("stroke:var(--{});stroke-dasharray:{dash}", COLOURS[place % COLOURS.len()])
+/// The colours of a page on white, for print.
+const PRINTED: [&str; 8] =
+    ["#0065a3", "#d55e00", "#00966d", "#b3568f", "#c08000", "#2b94d6", "#16191d", "#85552f"];
+
+/// Where a plot is drawn. This determines its colours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ink {
+    /// In a page, whose style sheet has the colours.
+    Page,
+    /// In a file without a style sheet.
+    Print,
 }
 
-fn colour(place: usize) -> String {
-    format!("var(--{})", COLOURS[place % COLOURS.len()])
+impl Ink {
+    /// Returns the style of the curve at this index of the legend, as CSS.
+    pub(super) fn style(self, place: usize) -> String {
+        let dash = DASHES[place / COLOURS.len() % DASHES.len()];
+        format!("stroke:{};stroke-dasharray:{dash}", self.colour(place))
+    }
+
+    /// Returns the colour of the curve at this index of the legend.
+    pub(super) fn colour(self, place: usize) -> String {
+        match self {
+            Self::Page => format!("var(--{})", COLOURS[place % COLOURS.len()]),
+            Self::Print => PRINTED[place % PRINTED.len()].to_owned(),
+        }
+    }
+
+    /// Returns the colour of text and frames.
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Page => "var(--ink)",
+            Self::Print => "#333333",
+        }
+    }
+
+    /// Returns the attributes of an element of a class of the page's style sheet.
+    fn class(self, name: &str) -> String {
+        match (self, name) {
+            (Self::Page, _) => format!("class=\"{name}\""),
+            (Self::Print, "grid") => "stroke=\"#dddddd\"".to_owned(),
+            (Self::Print, "frame") => "stroke=\"#333333\"".to_owned(),
+            (Self::Print, _) => "fill=\"none\" stroke-width=\"2\"".to_owned(),
+        }
+    }
 }
 
 /// Returns a short piece of a curve for its legend.
 pub fn sample(plot: &Plot, place: usize) -> String {
-    let fill = colour(place);
+    let fill = Ink::Page.colour(place);
     let mark = match plot.form {
         Form::Bars => format!("<rect x=\"6\" y=\"0\" width=\"12\" height=\"10\" style=\"fill:{fill}\"/>"),
         Form::Points => format!("<circle cx=\"12\" cy=\"5\" r=\"3.4\" style=\"fill:{fill}\"/>"),
         Form::Lines | Form::Trace | Form::Steps => {
             format!(
                 "<line x1=\"0\" x2=\"24\" y1=\"5\" y2=\"5\" stroke-width=\"2.2\" style=\"{}\"/>",
-                style(place)
+                Ink::Page.style(place)
             )
         }
     };
@@ -85,18 +124,33 @@ pub fn sample(plot: &Plot, place: usize) -> String {
 
 /// Returns the plot as an SVG element of a page.
 pub fn render(plot: &Plot) -> String {
-    Drawing::new(plot).render()
+    let words = escaped(&format!("{} over {}", plot.labels[1], plot.labels[0]));
+    let content = Drawing::new(plot, Ink::Page, (WIDTH, HEIGHT)).content();
+    format!(
+        "<svg class=\"drawn\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{words}\">{content}</svg>"
+    )
+}
+
+/// Returns the plot as an SVG element for print, at this place and of this size.
+pub(super) fn printed(plot: &Plot, (x, y): (f64, f64), size: (f64, f64)) -> String {
+    let content = Drawing::new(plot, Ink::Print, size).content();
+    let [x, y, width, height] = [x, y, size.0, size.1].map(coordinate);
+    format!("<svg x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\">{content}</svg>\n")
 }
 
 struct Drawing<'a> {
     plot: &'a Plot,
     x: Axis,
     y: Axis,
+    ink: Ink,
+    /// The size of the drawing.
+    width: f64,
+    height: f64,
     out: String,
 }
 
 impl<'a> Drawing<'a> {
-    fn new(plot: &'a Plot) -> Self {
+    fn new(plot: &'a Plot, ink: Ink, (width, height): (f64, f64)) -> Self {
         let points = || plot.curves.iter().flat_map(|curve| &curve.points);
         let is_bars = plot.form == Form::Bars;
         let xs = points().map(|(x, ..)| *x);
@@ -115,19 +169,20 @@ impl<'a> Drawing<'a> {
         let is_log = plot.logarithmic[1];
         let ends = ends.filter(move |end| !is_log || *end > 0.0);
         let y = axis(ends, is_log, plot.ranges[1], Fit::Round);
-        Self { plot, x, y, out: String::new() }
+        Self { plot, x, y, ink, width, height, out: String::new() }
     }
 
-    fn render(mut self) -> String {
+    /// Draws the axes, and the curves within them.
+    fn content(mut self) -> String {
         self.axes();
         let clip = format!(
             "<svg x=\"{LEFT}\" y=\"{}\" width=\"{}\" height=\"{}\" viewBox=\"{LEFT} {} {} {}\">",
             TOP - 4.0,
-            WIDTH - LEFT - RIGHT + 4.0,
-            HEIGHT - TOP - BOTTOM + 4.0,
+            self.width - LEFT - RIGHT + 4.0,
+            self.height - TOP - BOTTOM + 4.0,
             TOP - 4.0,
-            WIDTH - LEFT - RIGHT + 4.0,
-            HEIGHT - TOP - BOTTOM + 4.0
+            self.width - LEFT - RIGHT + 4.0,
+            self.height - TOP - BOTTOM + 4.0
         );
         self.out += &clip;
         if self.plot.form == Form::Bars {
@@ -137,19 +192,15 @@ impl<'a> Drawing<'a> {
                 self.curve(place, curve);
             }
         }
-        let words = escaped(&format!("{} over {}", self.plot.labels[1], self.plot.labels[0]));
-        format!(
-            "<svg class=\"drawn\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{words}\">{}</svg></svg>",
-            self.out
-        )
+        self.out + "</svg>"
     }
 
     fn axes(&mut self) {
-        let bottom = HEIGHT - BOTTOM;
-        let right = WIDTH - RIGHT;
+        let bottom = self.height - BOTTOM;
+        let right = self.width - RIGHT;
         let grid = |from: (f64, f64), to: (f64, f64), class: &str| {
             let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(coordinate);
-            format!("<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>")
+            format!("<line {} x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>", self.ink.class(class))
         };
         let words = |x: f64, y: f64, anchor: &str, text: &str| {
             let (x, y) = (coordinate(x), coordinate(y));
@@ -178,7 +229,7 @@ impl<'a> Drawing<'a> {
         }
         out += &grid((LEFT, bottom), (right, bottom), "frame");
         out += &grid((LEFT, TOP), (LEFT, bottom), "frame");
-        out += &words(f64::midpoint(LEFT, right), HEIGHT - 8.0, "middle", &self.plot.labels[0]);
+        out += &words(f64::midpoint(LEFT, right), self.height - 8.0, "middle", &self.plot.labels[0]);
         let middle = coordinate(f64::midpoint(TOP, bottom));
         let label = escaped(&self.plot.labels[1]);
         _ = write!(
@@ -215,12 +266,17 @@ impl<'a> Drawing<'a> {
             Form::Bars | Form::Points => {}
         }
         if !path.is_empty() {
-            _ = write!(self.out, "<path class=\"step\" style=\"{}\" d=\"{path}\"/>", style(place));
+            _ = write!(
+                self.out,
+                "<path {} style=\"{}\" d=\"{path}\"/>",
+                self.ink.class("step"),
+                self.ink.style(place)
+            );
         }
         if !matches!(self.plot.form, Form::Lines | Form::Points) {
             return;
         }
-        let fill = colour(place);
+        let fill = self.ink.colour(place);
         for ((x, y), (_, value, half)) in points.iter().zip(&placed) {
             let (x, y) = (coordinate(*x), coordinate(*y));
             if let Some(half) = half.filter(|half| *half > 0.0) {
@@ -248,14 +304,14 @@ impl<'a> Drawing<'a> {
                 let x = left + bar * f64::from(at);
                 let [rx, ry, rw, rh] =
                     [x + bar * 0.08, top.min(ground), bar * 0.84, (ground - top).abs()].map(coordinate);
-                let fill = colour(place);
+                let fill = self.ink.colour(place);
                 _ = write!(
                     self.out,
                     "<rect x=\"{rx}\" y=\"{ry}\" width=\"{rw}\" height=\"{rh}\" style=\"fill:{fill}\"/>"
                 );
                 if let Some(half) = half.filter(|half| *half > 0.0) {
                     let (low, high) = (self.place_y(value - half), self.place_y(value + half));
-                    self.out += &interval(&coordinate(x + bar / 2.0), low, high, "var(--ink)");
+                    self.out += &interval(&coordinate(x + bar / 2.0), low, high, self.ink.text());
                 }
             }
         }
@@ -267,12 +323,12 @@ impl<'a> Drawing<'a> {
     }
 
     fn place_x(&self, value: f64) -> f64 {
-        LEFT + self.x.share(value) * (WIDTH - LEFT - RIGHT)
+        LEFT + self.x.share(value) * (self.width - LEFT - RIGHT)
     }
 
     fn place_y(&self, value: f64) -> f64 {
         let value = if self.y.logarithmic { value.max(self.y.least) } else { value };
-        HEIGHT - BOTTOM - self.y.share(value) * (HEIGHT - TOP - BOTTOM)
+        self.height - BOTTOM - self.y.share(value) * (self.height - TOP - BOTTOM)
     }
 }
 

@@ -26,3 +26,13 @@ pub(super) const PHASES: [(PhaseKind, &str, &str); 6] = [
     (PhaseKind::AfterTimeout, "after timeout", "#f3c4c4"),
     (PhaseKind::Avoidance, "avoidance", "#f6f6f0"),
 ];
+
+/// Styles of curves: colours that the colour-blind can distinguish (Okabe and Ito), each with its own dash pattern for print.
+pub(super) const CURVES: [(&str, &str); 6] = [
+    ("#0072b2", "none"),
+    ("#d55e00", "8 4"),
+    ("#009e73", "2 3"),
+    ("#cc79a7", "10 3 2 3"),
+    ("#e69f00", "14 4"),
+    ("#000000", "4 2"),
+];

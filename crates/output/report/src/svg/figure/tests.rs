@@ -43,8 +43,13 @@ fn report() -> Report {
     Report { title: "a path".into(), command: "firstflight race --x".into(), ..Report::default() }
 }
 
-const FRAME: Frame =
-    Frame { path: BasePath { base_rtt: 100 * MS, packet: 1040 }, until: None, is_one_run: false };
+const FRAME: Frame = Frame {
+    path: BasePath { base_rtt: 100 * MS, packet: 1040 },
+    until: None,
+    is_one_run: false,
+    overlays: false,
+    sheet: Sheet::DEFAULT,
+};
 
 #[test]
 fn an_exit_is_told_at_its_time_since_the_first_data_packet() {
@@ -157,4 +162,33 @@ fn hostile_labels_stay_text_and_long_words_are_clipped() {
 fn a_flow_that_never_sent_is_drawn_without_a_panic() {
     let nothing = Recording { label: "nothing".into(), ..Recording::default() };
     assert!(render(&report(), &[nothing], &FRAME).unwrap().contains("nothing"));
+}
+
+#[test]
+fn an_overlay_has_each_flow_in_both_axes_and_its_exit() {
+    let frame = Frame { overlays: true, ..FRAME };
+    let svg = render(&report(), &[run("one"), run("two")], &frame).unwrap();
+    for (colour, lines) in [("#0072b2", 3), ("#d55e00", 3)] {
+        assert_eq!(
+            svg.matches(&format!("stroke=\"{colour}\"")).count(),
+            lines,
+            "{colour}: legend, window, queue"
+        );
+        assert_eq!(svg.matches(&format!("r=\"3.6\" fill=\"{colour}\"")).count(), 1, "{colour}: the exit");
+    }
+    assert_eq!(svg.matches("window, packets").count(), 1);
+}
+
+#[test]
+fn a_figure_has_the_size_and_font_of_its_sheet() {
+    for overlays in [false, true] {
+        let sheet = Sheet { width: 600.0, height: Some(700.0), font: 18.0 };
+        let svg = render(&report(), &[run("one"), run("two")], &Frame { overlays, sheet, ..FRAME }).unwrap();
+        assert!(svg.contains("viewBox=\"0 0 400 466.7\" width=\"600\" height=\"700\""), "{}", &svg[..200]);
+    }
+    let sheet = Sheet { height: Some(100.0), ..Sheet::DEFAULT };
+    let low = render(&report(), &[run("one")], &Frame { sheet, ..FRAME });
+    let Err(FigureError::TooLow(least)) = low else { panic!("{low:?}") };
+    let sheet = Sheet { height: Some(f64::from(least)), ..Sheet::DEFAULT };
+    assert!(render(&report(), &[run("one")], &Frame { sheet, ..FRAME }).is_ok());
 }
