@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use firstflight_export::log::QlogSchema;
 
 use crate::keys::RunKeys;
 
@@ -91,6 +92,9 @@ pub(crate) struct OutputOptions {
     /// Write what each sender did as qlog, the format of QUIC's tools, the first run of each scheme.
     #[arg(long, value_name = "DIR")]
     pub(crate) qlog: Option<PathBuf>,
+    /// The schema of qlogs: 0.3, which qvis reads, or draft, the newest draft [0.3].
+    #[arg(long, value_name = "VERSION", requires = "qlog")]
+    pub(crate) qlog_schema: Option<QlogSchema>,
 }
 
 /// The manual page to print, or the folder for all of them.

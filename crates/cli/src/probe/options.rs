@@ -69,8 +69,8 @@ pub(super) enum Who {
 }
 
 /// The outputs that only flows have.
-const OUTPUTS: [&str; 8] =
-    ["report", "figure_until", "series", "pcap", "snap", "events", "qlog", "each_flow"];
+const OUTPUTS: [&str; 9] =
+    ["report", "figure_until", "series", "pcap", "snap", "events", "qlog", "qlog_schema", "each_flow"];
 
 /// Checks whether an option of `race`, given by its identifier, is refused because it does not apply to trains.
 pub(super) fn is_refused(name: &str) -> bool {

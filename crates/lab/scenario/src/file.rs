@@ -110,7 +110,7 @@ pub(crate) fn parse(registry: Registry, text: &str) -> Result<ScenarioFile, File
 }
 
 /// Options of the command that a scenario file does not accept: the number of parallel runs, and the output files.
-const OF_THE_COMMAND: [&str; 20] = [
+const OF_THE_COMMAND: [&str; 21] = [
     "jobs",
     "each-run",
     "each-flow",
@@ -130,6 +130,7 @@ const OF_THE_COMMAND: [&str; 20] = [
     "snap",
     "events",
     "qlog",
+    "qlog-schema",
     "habitats",
 ];
 
