@@ -124,12 +124,13 @@ impl QuicLog {
         }
         connection.finish();
         let ended = ending.finish();
-        if let Ended::At { exit, .. } = &ended {
+        if let Ended::At(shown) = &ended {
+            let exit = shown.exit;
             let sender = &mut connection.hosts[0].sender;
             let round =
                 sender.rounds.kept.partition_point(|round| round.ended.is_some_and(|end| end <= exit.at));
             let round = round.min(sender.rounds.kept.len().saturating_sub(1));
-            sender.end_start_up(Exit { round, ..*exit });
+            sender.end_start_up(Exit { round, ..exit });
         }
         let Flow { connection, largest, bytes_sent, data_packets, spurious, .. } = flow;
         let mut inspected = senders(number, connection).swap_remove(0);

@@ -147,7 +147,7 @@ impl Connection {
     /// Ends the connection at the end of the file.
     pub(crate) fn finish(&mut self, head: &Head, emit: Emit<'_>) {
         self.report_losses(self.clock.last, emit);
-        let title = head.title().or(head.version.as_deref()).unwrap_or("qlog");
+        let title = head.title().or(head.vantage_name()).or(head.version.as_deref()).unwrap_or("qlog");
         self.title = match head.code_version() {
             Some(version) => format!("{title} {version}"),
             None => title.to_owned(),
