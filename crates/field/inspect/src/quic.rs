@@ -33,6 +33,8 @@ pub struct QuicLog {
     handshake: Option<u64>,
     flow: Option<Flow>,
     ending: Ending,
+    /// The bytes in flight before the last ACK, if no data was sent since: a stack responds to the ACK after it processed the whole ACK.
+    before_ack: Option<u64>,
     is_closed: bool,
 }
 
@@ -57,7 +59,14 @@ struct Flow {
 impl QuicLog {
     /// Creates the state of a connection without events. Keeps the time series if `is_drawn` is true.
     pub fn new(is_drawn: bool) -> Self {
-        Self { is_drawn, handshake: None, flow: None, ending: Ending::default(), is_closed: false }
+        Self {
+            is_drawn,
+            handshake: None,
+            flow: None,
+            ending: Ending::default(),
+            before_ack: None,
+            is_closed: false,
+        }
     }
 
     /// Processes an event of the log.
@@ -75,13 +84,14 @@ impl QuicLog {
         }
     }
 
-    /// Returns the bytes in flight; `None` before the first data.
+    /// Returns the bytes in flight when the controller responds; `None` before the first data.
     fn flight(&self) -> Option<u64> {
         let flow = self.flow.as_ref()?;
-        Some(flow.connection.hosts[0].sender.board.flight())
+        Some(self.before_ack.unwrap_or_else(|| flow.flight()))
     }
 
     fn sent(&mut self, at: u64, packet: &Packet) {
+        self.before_ack = None;
         let (handshake, is_drawn) = (self.handshake, self.is_drawn);
         self.flow.get_or_insert_with(|| Flow::new(at, handshake, is_drawn)).sent(at, packet);
     }
@@ -96,6 +106,7 @@ impl QuicLog {
         let data = packets.iter().filter(|packet| is_data(packet));
         if let Some(flow) = &mut self.flow {
             flow.spurious += spurious as u64;
+            self.before_ack = Some(flow.flight());
             flow.acked(at, data, is_marked);
         }
     }
@@ -113,7 +124,7 @@ impl QuicLog {
 
     /// Returns the results. `is_cut` says whether the log ends before the connection does.
     pub fn finish(self, number: usize, log: &Logged, is_cut: bool) -> Inspected {
-        let Self { flow, ending, is_closed, handshake, is_drawn } = self;
+        let Self { flow, ending, is_closed, handshake, is_drawn, .. } = self;
         let had_data = flow.is_some();
         let mut flow = flow.unwrap_or_else(|| Flow::new(log.last_at, handshake, is_drawn));
         let connection = &mut flow.connection;
@@ -202,6 +213,10 @@ impl Flow {
             data_packets: 0,
             spurious: 0,
         }
+    }
+
+    fn flight(&self) -> u64 {
+        self.connection.hosts[0].sender.board.flight()
     }
 
     fn sent(&mut self, at: u64, packet: &Packet) {

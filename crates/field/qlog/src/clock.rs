@@ -2,6 +2,9 @@
 
 use crate::head::Head;
 
+/// The latest time, 36 years.
+const LATEST: u64 = 1 << 60;
+
 /// The clock of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Clock {
@@ -27,7 +30,7 @@ impl Clock {
         };
         let since = (time - *self.first.get_or_insert(time)) * head.unit();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
-        let at = since.round() as u64;
+        let at = (since.round() as u64).min(LATEST);
         self.set_back += u64::from(at < self.last || since < 0.0);
         self.last = self.last.max(at);
         self.last

@@ -12,6 +12,9 @@ use crate::head::Head;
 /// A threshold above this value stands for none: stacks write the maximum of their integers.
 const NO_THRESHOLD: u64 = 1 << 40;
 
+/// The largest packet: the maximum UDP payload with IPv6.
+const LARGEST: u64 = 65_527;
+
 /// A connection of a log.
 #[derive(Clone, Debug, Default)]
 pub struct Connection {
@@ -122,7 +125,7 @@ impl Connection {
             self.report_losses(last, emit);
         }
         let data = entry.data;
-        match entry.name {
+        match entry.name.as_ref() {
             "packet_sent" => self.on_sent(at, data, emit),
             "packet_received" => self.on_received(at, data, emit),
             "packets_acked" => self.on_packets_acked(at, data, emit),
@@ -182,7 +185,7 @@ impl Connection {
         self.assume_losses(at, emit);
         let (Some(space), Some(number)) = (space(data), number(data)) else { return };
         let Some(carries) = carries(data) else { return };
-        let Some(bytes) = length(data).filter(|bytes| *bytes > 0) else {
+        let Some(bytes) = length(data).filter(|bytes| (1..=LARGEST).contains(bytes)) else {
             self.notes.without_length += 1;
             return;
         };
@@ -233,7 +236,7 @@ impl Connection {
         let largest = first_whole(data, &["largest_lost_packet_num"]);
         let count = first_whole(data, &["lost_packets"]);
         let (Some(largest), Some(count)) = (largest, count) else { return };
-        self.notes.lost += count;
+        self.notes.lost = self.notes.lost.saturating_add(count);
         let packets = self.flight.oldest_lost(largest, count);
         self.losses.extend(packets);
         self.report_losses(at, emit);

@@ -1,5 +1,7 @@
 //! An event as its log has it, from an object or from an array with `event_fields`.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::fields::number;
@@ -8,8 +10,8 @@ use crate::head::Head;
 /// The parts of an event.
 #[derive(Debug)]
 pub(crate) struct Entry<'a> {
-    /// The name without its namespace.
-    pub(crate) name: &'a str,
+    /// The name without its namespace, in lower case: early logs of picoquic have upper case.
+    pub(crate) name: Cow<'a, str>,
     pub(crate) time: f64,
     /// Whether the time counts from the event before.
     pub(crate) is_difference: bool,
@@ -36,7 +38,7 @@ impl<'a> Entry<'a> {
             value.get("name").or_else(|| value.get("type")).or_else(|| value.get("event"))?.as_str()?;
         let is_difference = matches!(head.time_format(), Some("delta" | "relative_to_previous_event"));
         Some(Self {
-            name: name.rsplit_once(':').map_or(name, |(_, name)| name),
+            name: lower(name.rsplit_once(':').map_or(name, |(_, name)| name)),
             time: number(value.get("time")?)?,
             is_difference,
             data: value.get("data").unwrap_or(&Value::Null),
@@ -53,7 +55,7 @@ impl<'a> Entry<'a> {
         let usual = USUAL.map(str::to_owned);
         let names = if head.event_fields.is_empty() { &usual[..] } else { &head.event_fields };
         for (field, value) in names.iter().zip(fields) {
-            match field.as_str() {
+            match lower(field).as_ref() {
                 "event" | "event_type" | "type" => name = value.as_str(),
                 "time" | "relative_time" => time = Some((number(value)?, false)),
                 "delta_time" => time = Some((number(value)?, true)),
@@ -62,6 +64,14 @@ impl<'a> Entry<'a> {
             }
         }
         let (time, is_difference) = time?;
-        Some(Self { name: name?, time, is_difference, data, group })
+        Some(Self { name: lower(name?), time, is_difference, data, group })
+    }
+}
+
+fn lower(name: &str) -> Cow<'_, str> {
+    if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        Cow::Owned(name.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(name)
     }
 }

@@ -15,6 +15,8 @@ pub(super) struct Ending {
     state: Option<State>,
     /// The last window, and the time of its entry.
     window: Option<(u64, u64)>,
+    /// The window before the last reduction, and the time of the reduction's entry.
+    before: Option<(u64, u64)>,
     ssthresh: Option<u64>,
     lost: Option<u64>,
     marked: Option<u64>,
@@ -110,6 +112,9 @@ impl Ending {
                 None => self.reduced = self.shown(at, Cause::Reported, "window", flight),
             }
         }
+        if let Some((before, _)) = self.window.filter(|_| is_reduced) {
+            self.before = Some((before, at));
+        }
         self.window = Some((window, at));
     }
 
@@ -128,7 +133,8 @@ impl Ending {
 
     /// Returns an end; `None` before the first data: a threshold or a state is then the initial one.
     fn shown(&self, at: u64, cause: Cause, by: &'static str, flight: Option<u64>) -> Option<Shown> {
-        let window = self.window.map(|(window, _)| window);
+        let reduced_now = self.before.filter(|(_, then)| at.saturating_sub(*then) <= RESPONSE);
+        let window = reduced_now.or(self.window).map(|(window, _)| window);
         flight.map(|flight| Shown { exit: Exit::new(cause, at, flight), by, window })
     }
 
