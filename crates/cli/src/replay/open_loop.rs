@@ -90,11 +90,13 @@ pub(super) fn replay(replay: &Replay, first: Input, registry: Registry) -> Resul
     let mut feed = Feed { host, window: None, in_flight: 0, is_idle: false };
     let mut shown =
         if replay.json { Shown::trace(&header, false) } else { Shown::text(&header, replay.all, false) };
-    if !replay.json {
-        let said = format!(
-            "open loop: {name} has the packets of its own controller ({}); the decisions below change nothing",
-            excerpt::message(&connection.title)
-        );
+    let said = format!(
+        "open loop: {name} has the packets of its own controller, {}; the decisions change nothing",
+        excerpt::message(&connection.title)
+    );
+    if replay.json {
+        output::say(&format!("note: {said}\n"));
+    } else {
         output::print(&(prose::fold(&said, output::stdout_width(), 2) + "\n"))?;
     }
     let mut failure = None;

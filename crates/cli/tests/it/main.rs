@@ -28,6 +28,7 @@ mod pieces;
 mod population;
 mod probe;
 mod qlog;
+mod qlog_read;
 mod quic;
 mod replay;
 mod replay_kernel;

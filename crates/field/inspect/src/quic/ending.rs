@@ -95,11 +95,13 @@ impl Ending {
         }
     }
 
-    /// Takes new values of the controller.
+    /// Takes new values of the controller. A log with states does not need them: a controller may set its threshold before it leaves slow
+    /// start.
     pub(super) fn metrics(&mut self, at: u64, metrics: &Metrics, flight: Option<u64>) {
         let found = self.cause(at);
         if let Some(ssthresh) = metrics.ssthresh
             && self.ssthresh.replace(ssthresh).is_none()
+            && self.state.is_none()
         {
             let (cause, at) = found.unwrap_or((Cause::Reported, at));
             self.end(at, cause, "ssthresh", flight);
