@@ -1,13 +1,12 @@
 //! `firstflight replay FILE`: replays a recorded trace, or the qlog of a QUIC connection, to a scheme.
 
 mod open_loop;
+mod options;
 mod shown;
 
 use std::fmt::Display;
 use std::io::BufReader;
-use std::path::PathBuf;
 
-use clap::Args;
 use firstflight::registry::{AnyController, Registry};
 use firstflight::{Call, Note, Path, Plan, TraceRecord};
 use firstflight_conformance::{Breaches, Conformance};
@@ -17,24 +16,8 @@ use firstflight_trace::{Calls, Header, in_a_line, read};
 use crate::captures::{self, Input};
 use crate::failure::Failure;
 use crate::output;
+pub(crate) use options::Replay;
 use shown::{Shown, decision};
-
-#[derive(Args, Debug)]
-pub(crate) struct Replay {
-    /// The trace: a file that `race --events` wrote, or another host's record in that format. Or the qlog of a QUIC connection's sender,
-    /// in open loop.
-    pub(crate) events: PathBuf,
-    /// The scheme that replays the trace, with its parameters, as in `--schemes` [the recorded scheme, whose decisions are
-    /// then compared].
-    #[arg(long, value_name = "NAME[:K=V,...]", allow_hyphen_values = true)]
-    pub(crate) scheme: Option<String>,
-    /// Print every call, not only those that change the plan.
-    #[arg(long, conflicts_with = "json")]
-    pub(crate) all: bool,
-    /// Print a new trace: the recorded calls with the plans of this scheme.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
 
 /// Replays the trace, and prints the scheme's decisions. For the recorded scheme, also checks that the decisions are the recorded ones. For
 /// any scheme, checks the recorded host against the laws of hosts, because calls that break the laws are no test of a scheme.

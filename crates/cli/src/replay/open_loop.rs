@@ -1,6 +1,8 @@
 //! The replay of a qlog to a scheme, in open loop: the scheme gets the packets that the log's own controller sent, with their
 //! acknowledgements and losses, and its decisions change nothing.
 
+use std::cmp::Reverse;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,7 +15,7 @@ use firstflight_report::prose;
 use firstflight_scenario::ByName;
 use firstflight_trace::{Departures, FORMAT, Header, Hosts};
 
-use super::Replay;
+use super::options::Replay;
 use super::shown::Shown;
 use crate::captures::{self, Input};
 use crate::excerpt;
@@ -35,6 +37,20 @@ struct Found {
     window: Option<u64>,
 }
 
+/// The connection that is replayed: the one of the file that sent most.
+struct Chosen {
+    index: usize,
+    found: Found,
+    summary: Summary,
+    log: QuicLog,
+}
+
+impl Chosen {
+    fn connection(&self) -> &Connection {
+        &self.summary.connections[self.index]
+    }
+}
+
 /// Replays the connection of the file that sent most.
 pub(super) fn replay(replay: &Replay, first: Input, registry: Registry) -> Result<(), Failure> {
     let path = &replay.events;
@@ -48,7 +64,38 @@ pub(super) fn replay(replay: &Replay, first: Input, registry: Registry) -> Resul
         )));
     };
     let name = captures::shown(path);
-    let refuse = |error: qlog::QlogError| captures::unreadable(path, &error);
+    let chosen = choose(path, &name, first)?;
+    notes(&name, &chosen.summary, chosen.connection());
+    let Found { mtu, window, .. } = chosen.found;
+    let header = header(scheme, mtu, window, registry)?;
+    let controller =
+        registry.controller_of(&header).map_err(|error| Failure::usage(format!("--scheme: {error}")))?;
+    let said = format!(
+        "open loop: {name} has the packets of its own controller, {}; the decisions change nothing",
+        excerpt::message(&chosen.connection().title)
+    );
+    let shown = if replay.json {
+        output::say(&format!("note: {said}\n"));
+        Shown::trace(&header, false)
+    } else {
+        output::print(&(prose::fold(&said, output::stdout_width(), 2) + "\n"))?;
+        Shown::text(&header, replay.all, false)
+    };
+    let recorder = Arc::new(Recorder::default());
+    let settings = Settings { mtu: Bytes::new(mtu), ..Settings::default() };
+    let host = Host::observed(controller, settings, Time::ZERO, Some(recorder.clone()));
+    let feed = Feed { host, window: None, in_flight: 0, is_idle: false };
+    let (calls, exit) = run(path, chosen.index, feed, &recorder, shown)?;
+    if replay.json {
+        return Ok(());
+    }
+    let last =
+        format!("{calls} calls in open loop; {}; {}", decided(scheme, exit.as_ref()), of_the_log(chosen));
+    output::print(&(prose::fold(&last, output::stdout_width(), 2) + "\n"))
+}
+
+/// Reads the file for the first time, and chooses a connection.
+fn choose(path: &Path, name: &str, first: Input) -> Result<Chosen, Failure> {
     let mut found: Vec<Found> = Vec::new();
     let mut logs: Vec<QuicLog> = Vec::new();
     let summary = qlog::read(first, &mut |index: usize, at: u64, event: &Event<'_>| {
@@ -70,37 +117,26 @@ pub(super) fn replay(replay: &Replay, first: Input, registry: Registry) -> Resul
             _ => {}
         }
     })
-    .map_err(refuse)?;
-    let largest = (0..found.len()).max_by_key(|index| (found[*index].bytes, std::cmp::Reverse(*index)));
-    let Some(chosen) = largest.filter(|index| found[*index].bytes > 0) else {
-        return Err(Failure::check(format!(
+    .map_err(|error| captures::unreadable(path, &error))?;
+    let largest = (0..found.len()).max_by_key(|index| (found[*index].bytes, Reverse(*index)));
+    match largest.filter(|index| found[*index].bytes > 0) {
+        Some(index) => Ok(Chosen { index, found: found[index], summary, log: logs.swap_remove(index) }),
+        None => Err(Failure::check(format!(
             "{name}: the log has no packets with data, so there is nothing to replay"
-        )));
-    };
-    let Found { mtu, window, first_at, .. } = found[chosen];
-    let connection = &summary.connections[chosen];
-    notes(&name, &summary, connection);
-
-    let header = header(scheme, mtu, window, registry)?;
-    let controller =
-        registry.controller_of(&header).map_err(|error| Failure::usage(format!("--scheme: {error}")))?;
-    let recorder = Arc::new(Recorder::default());
-    let settings = Settings { mtu: Bytes::new(mtu), ..Settings::default() };
-    let host = Host::observed(controller, settings, Time::ZERO, Some(recorder.clone()));
-    let mut feed = Feed { host, window: None, in_flight: 0, is_idle: false };
-    let mut shown =
-        if replay.json { Shown::trace(&header, false) } else { Shown::text(&header, replay.all, false) };
-    let said = format!(
-        "open loop: {name} has the packets of its own controller, {}; the decisions change nothing",
-        excerpt::message(&connection.title)
-    );
-    if replay.json {
-        output::say(&format!("note: {said}\n"));
-    } else {
-        output::print(&(prose::fold(&said, output::stdout_width(), 2) + "\n"))?;
+        ))),
     }
+}
+
+/// Reads the file for the second time, and shows the decisions. Returns the number of calls and the first exit.
+fn run(
+    path: &Path,
+    chosen: usize,
+    mut feed: Feed,
+    recorder: &Recorder,
+    mut shown: Shown,
+) -> Result<(u64, Option<ExitReport>), Failure> {
     let mut failure = None;
-    let mut calls = 0_u64;
+    let mut calls = 0;
     let mut exit = None;
     qlog::read(captures::opened(path)?, &mut |index: usize, at: u64, event: &Event<'_>| {
         if index != chosen || failure.is_some() {
@@ -116,13 +152,15 @@ pub(super) fn replay(replay: &Replay, first: Input, registry: Registry) -> Resul
             }
         }
     })
-    .map_err(refuse)?;
+    .map_err(|error| captures::unreadable(path, &error))?;
     failure.map_or(Ok(()), Err)?;
     shown.flush()?;
-    if replay.json {
-        return Ok(());
-    }
-    let decided = match &exit {
+    Ok((calls, exit))
+}
+
+/// Returns the end of the scheme's start-up, in words.
+fn decided(scheme: &str, exit: Option<&ExitReport>) -> String {
+    match exit {
         Some(ExitReport { at, exit, window, .. }) => format!(
             "{scheme} leaves start-up at {} s by {}, with a window of {} B",
             seconds(at.nanos()),
@@ -130,9 +168,14 @@ pub(super) fn replay(replay: &Replay, first: Input, registry: Registry) -> Resul
             window.get()
         ),
         None => format!("{scheme} does not leave start-up"),
-    };
-    let log = logs.swap_remove(chosen).finish(1, connection, summary.early.is_some()).found;
-    let of_log = match (log.exit_cause, log.exit_time_s, first_at) {
+    }
+}
+
+/// Returns the end of the start-up of the log's controller, in words.
+fn of_the_log(chosen: Chosen) -> String {
+    let Chosen { index, found, summary, log } = chosen;
+    let log = log.finish(1, &summary.connections[index], summary.early.is_some()).found;
+    match (log.exit_cause, log.exit_time_s, found.first_at) {
         (Some(cause), Some(time), Some(first)) => {
             let window = log.exit_window_bytes.map(|bytes| format!(", with a window of {bytes} B"));
             let since = Duration::try_from_secs_f64(time).unwrap_or_default().as_nanos();
@@ -145,9 +188,7 @@ pub(super) fn replay(replay: &Replay, first: Input, registry: Registry) -> Resul
         }
         (Some("none"), ..) => "the log's controller does not".to_owned(),
         _ => "when the log's controller does is not to be seen".to_owned(),
-    };
-    let last = format!("{calls} calls in open loop; {decided}; {of_log}");
-    output::print(&(prose::fold(&last, output::stdout_width(), 2) + "\n"))
+    }
 }
 
 /// Returns a time in seconds, to the microsecond.

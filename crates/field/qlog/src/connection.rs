@@ -9,7 +9,7 @@ use crate::fields::{first_text, first_whole, whole};
 use crate::flight::Flight;
 use crate::head::Head;
 
-/// A threshold above this value stands for none: stacks write the maximum of their integers.
+/// A threshold above this value means that there is none: stacks write the maximum of their integers.
 const NO_THRESHOLD: u64 = 1 << 40;
 
 /// The largest packet: the maximum UDP payload with IPv6.

@@ -55,7 +55,7 @@ pub enum State {
 pub struct Metrics {
     /// The congestion window in bytes.
     pub window: Option<u64>,
-    /// The slow-start threshold in bytes. A value above 2^40, which stands for no threshold, is left out.
+    /// The slow-start threshold in bytes. A value above 2^40 is left out: stacks write the maximum of their integers if there is none.
     pub ssthresh: Option<u64>,
     /// Bytes in flight.
     pub in_flight: Option<u64>,
