@@ -61,7 +61,7 @@ fn ranges(ranges: &[(u64, u64)]) -> Value {
 }
 
 fn ms(at: u64) -> f64 {
-    at as f64 / 1e3
+    f64::from(u32::try_from(at).expect("a short flow")) / 1e3
 }
 
 /// Returns the events of version 0.3 or of the newest draft.
@@ -106,8 +106,15 @@ fn header(newest: bool) -> Value {
     }
 }
 
+/// Returns a JSON text sequence.
+fn records(header: Value, events: Vec<Value>) -> String {
+    let records: Vec<String> =
+        std::iter::once(header).chain(events).map(|record| format!("\u{1e}{record}\n")).collect();
+    records.concat()
+}
+
 fn sequence(newest: bool) -> String {
-    std::iter::once(header(newest)).chain(objects(newest)).map(|record| format!("\u{1e}{record}\n")).collect()
+    records(header(newest), objects(newest))
 }
 
 fn json_file() -> String {
@@ -229,10 +236,11 @@ fn analysed(text: &str) -> (Summary, Vec<Found>) {
     (summary, found)
 }
 
+/// Cause, time, round and flight of the exit; initial window, overshoot and number of rounds.
+type Start<'a> = (Option<&'a str>, Option<f64>, Option<u64>, Option<u64>, Option<u64>, Option<u64>, u64);
+
 /// Returns the answers about the start: what the log shows the exit by differs from stack to stack.
-fn start(
-    found: &Found,
-) -> (Option<&str>, Option<f64>, Option<u64>, Option<u64>, Option<u64>, Option<u64>, u64) {
+fn start(found: &Found) -> Start<'_> {
     (
         found.exit_cause,
         found.exit_time_s,
@@ -316,8 +324,7 @@ fn the_controller_of_the_log_decides_whether_start_up_ended() {
         .filter(|event| event["data"]["new"] != "recovery" && event["data"]["new"] != "congestion_avoidance")
         .filter(|event| event["name"] != "recovery:metrics_updated")
         .collect();
-    let text: String =
-        std::iter::once(header(false)).chain(events).map(|record| format!("\u{1e}{record}\n")).collect();
+    let text = records(header(false), events);
     let (_, found) = analysed(&text);
     assert_eq!((found[0].exit_cause, found[0].exit_shown_by), (Some("none"), Some("state")));
     assert!(found[0].undefined["exit_time_s"].contains("did not leave slow start"));
@@ -335,8 +342,7 @@ fn a_restart_after_an_idle_time_is_found() {
     }
     events.push(json!({"time": 3_050.0, "name": "transport:packet_received", "data": {"header": {"packet_type": "1RTT"},
         "frames": [{"frame_type": "ack", "acked_ranges": [[37, 46]]}]}}));
-    let text: String =
-        std::iter::once(header(false)).chain(events).map(|record| format!("\u{1e}{record}\n")).collect();
+    let text = records(header(false), events);
     let (_, found) = analysed(&text);
     assert_eq!(found[0].idle_restarts_total, 1);
     let restart = &found[0].idle_restarts[0];
