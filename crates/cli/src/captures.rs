@@ -3,17 +3,45 @@
 
 use std::cell::Cell;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use firstflight_capture::{ReadError, Reader, Unzip};
 use firstflight_inspect::{Continuation, Inspector};
+use firstflight_qlog::is_qlog;
 
 use crate::excerpt;
 use crate::failure::Failure;
 
-/// A capture as a stream of bytes.
-type Input = Unzip<Box<dyn Read>>;
+/// The number of bytes by which a qlog is recognised.
+const FIRST: u64 = 4_096;
+
+/// A file as a stream of bytes, unpacked. The first bytes were read already.
+pub(crate) struct Input {
+    first: Cursor<Vec<u8>>,
+    rest: Unzip<Box<dyn Read>>,
+}
+
+impl Input {
+    /// Checks whether the compressed file ended too early.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.rest.is_cut()
+    }
+
+    /// Checks whether the file is a qlog and no capture.
+    pub(crate) fn is_qlog(&self) -> bool {
+        is_qlog(self.first.get_ref())
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.first.read(buffer)? {
+            0 => self.rest.read(buffer),
+            count => Ok(count),
+        }
+    }
+}
 
 /// How a capture ended too early.
 pub(crate) enum Early {
@@ -95,12 +123,26 @@ fn is_file(path: &Path) -> bool {
 fn open(path: &Path) -> io::Result<Input> {
     let input: Box<dyn Read> =
         if is_stdin(path) { Box::new(io::stdin().lock()) } else { Box::new(File::open(path)?) };
-    Unzip::new(input)
+    let mut rest = Unzip::new(input)?;
+    let mut first = Vec::new();
+    rest.by_ref().take(FIRST).read_to_end(&mut first)?;
+    Ok(Input { first: Cursor::new(first), rest })
+}
+
+/// Opens a capture or a qlog.
+///
+/// # Errors
+/// Fails if the system cannot read the file.
+pub(crate) fn opened(path: &Path) -> Result<Input, Failure> {
+    open(path).map_err(|error| unreadable(path, &error))
 }
 
 /// Reads a capture. Returns how it ended too early; `None` if it is whole.
-pub(crate) fn read(inspector: &mut Inspector, path: &Path) -> Result<Option<Early>, Failure> {
-    let mut input = open(path).map_err(|error| unreadable(path, &error))?;
+pub(crate) fn read(
+    inspector: &mut Inspector,
+    path: &Path,
+    mut input: Input,
+) -> Result<Option<Early>, Failure> {
     let bytes = Cell::new(0);
     let read = inspector.read(Counted { input: &mut input, bytes: &bytes });
     let cut = read.map_err(|error| {
@@ -122,7 +164,8 @@ pub(crate) fn continues(inspector: &mut Inspector, path: &Path) -> Result<Option
     unless_unreadable(path, inspector.continues(input))
 }
 
-fn unreadable(path: &Path, error: &impl std::fmt::Display) -> Failure {
+/// Returns the failure for a file that cannot be read.
+pub(crate) fn unreadable(path: &Path, error: &impl std::fmt::Display) -> Failure {
     Failure::usage(format!("cannot read {}: {error}", shown(path)))
 }
 

@@ -1,8 +1,9 @@
-//! `firstflight inspect`: reports how the connections of captures started.
+//! `firstflight inspect`: reports how the connections of captures and qlogs started.
 
 mod as_race;
 mod filter;
 mod options;
+mod qlogs;
 mod shown;
 mod telling;
 
@@ -13,7 +14,7 @@ use std::path::Path;
 use firstflight_inspect::{Continuation, Inspected, Inspector, Options, SeenAt, Tally};
 use firstflight_report::Rows;
 
-use crate::captures::{self, Early};
+use crate::captures::{self, Early, Input as Opened};
 use crate::failure::Failure;
 use crate::output;
 use crate::targets::{Input, check_file, is_same};
@@ -52,18 +53,23 @@ pub(crate) fn inspect(options: &Inspect, arguments: &[String]) -> Result<(), Fai
     check(options, arguments)?;
     let mut telling = Telling::new(options)?;
     let mut overview = Vec::new();
-    let mut has_tcp = false;
+    let mut has_any = false;
     let mut paths = captures::in_order(&options.captures)?.into_iter().peekable();
     while let Some(path) = paths.next() {
-        let (line, tally) = read(path, &mut paths, options, &mut telling)?;
+        let input = captures::opened(path)?;
+        let (line, connections) = if input.is_qlog() {
+            qlogs::read(path, input, options, &mut telling)?
+        } else {
+            read(path, input, &mut paths, options, &mut telling)?
+        };
         overview.push(line);
-        has_tcp |= tally.tcp > 0;
+        has_any |= connections > 0;
     }
     let overview = overview.join("\n") + "\n";
-    if has_tcp {
+    if has_any {
         return telling.end(&overview, &style, arguments);
     }
-    Err(Failure::check(format!("no TCP is in the captures, so there is nothing to inspect: {overview}")))
+    Err(Failure::check(format!("no connection is in the files, so there is nothing to inspect: {overview}")))
 }
 
 /// Writes the page of a capture, without printing anything about it.
@@ -75,7 +81,8 @@ pub(crate) fn page(capture: &Path, path: &Path, arguments: &[String]) -> Result<
         ..Inspect::default()
     };
     let mut telling = Telling::new(&options)?;
-    let (overview, _) = read(capture, &mut std::iter::empty().peekable(), &options, &mut telling)?;
+    let input = captures::opened(capture)?;
+    let (overview, _) = read(capture, input, &mut std::iter::empty().peekable(), &options, &mut telling)?;
     telling.page(&(overview + "\n"), arguments)
 }
 
@@ -101,17 +108,18 @@ fn check(options: &Inspect, arguments: &[String]) -> Result<(), Failure> {
 }
 
 /// Reads the capture that starts with this file, with the next files in `paths` that are pieces of it. Passes its senders to `telling`.
-/// Returns a line of text about what was read and left out.
+/// Returns a line of text about what was read and left out, and the number of connections.
 fn read<'a>(
     path: &Path,
+    input: Opened,
     paths: &mut Peekable<impl Iterator<Item = &'a Path>>,
     options: &Inspect,
     telling: &mut Telling<'_>,
-) -> Result<(String, Tally), Failure> {
+) -> Result<(String, u64), Failure> {
     let name = path.display().to_string();
     let seen_at = options.seen_at;
     let mut inspector = Inspector::new(&Options { drawn: shown::drawn(options), seen_at });
-    let (shown, ends_early) = read_pieces(&mut inspector, path, paths, options)?;
+    let (shown, ends_early) = read_pieces(&mut inspector, (path, input), paths, options)?;
     let mut counts = Counts::default();
     let address = match seen_at {
         Some(SeenAt::Host(address)) => Some(address),
@@ -166,21 +174,21 @@ fn read<'a>(
     let early = if ends_early { "; the file ends early" } else { "" };
     let overview =
         format!("{shown}: {}{early}", tell(&tally, &others, counts.connections, counts.duplicates));
-    Ok((overview, tally))
+    Ok((overview, counts.connections))
 }
 
 /// Reads the pieces of one capture. Returns their name for messages, and whether one of them ends early.
 fn read_pieces<'a>(
     inspector: &mut Inspector,
-    first: &Path,
+    (first, input): (&Path, Opened),
     paths: &mut Peekable<impl Iterator<Item = &'a Path>>,
     options: &Inspect,
 ) -> Result<(String, bool), Failure> {
     let mut last = first;
     let (mut pieces, mut ends_early) = (1, false);
     let mut continuation = None;
-    let mut next = Some(first);
-    while let Some(path) = next {
+    let mut next = Some((first, input));
+    while let Some((path, input)) = next {
         let shown = captures::shown(path);
         let before = captures::shown(last);
         if let Some(Continuation { apart, missing: missing @ 1.. }) = continuation {
@@ -191,7 +199,7 @@ fn read_pieces<'a>(
                 apart / 1_000_000 % 1000
             ));
         }
-        let early = captures::read(inspector, path)?;
+        let early = captures::read(inspector, path, input)?;
         ends_early |= early.is_some();
         match early {
             Some(Early::Cut(cut)) => output::say(&format!(
@@ -209,7 +217,8 @@ fn read_pieces<'a>(
             Some(path) if !options.separate => captures::continues(inspector, path)?,
             _ => None,
         };
-        next = if continuation.is_some() { paths.next() } else { None };
+        let further = if continuation.is_some() { paths.next() } else { None };
+        next = further.map(|path| Ok((path, captures::opened(path)?))).transpose()?;
         pieces += u64::from(next.is_some());
     }
     let shown = captures::shown(first);

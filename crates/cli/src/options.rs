@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use firstflight_export::columns::{COLUMNS, Column, Kind};
+use firstflight_export::log::QlogSchema;
 use firstflight_measure::SPREAD;
 
 use crate::keys::RunKeys;
@@ -104,6 +105,9 @@ pub(crate) struct OutputOptions {
     /// Write what each sender did as qlog, the format of QUIC's tools, the first run of each scheme.
     #[arg(long, value_name = "DIR")]
     pub(crate) qlog: Option<PathBuf>,
+    /// The schema of qlogs: 0.3, which qvis reads, or draft, the newest draft [0.3].
+    #[arg(long, value_name = "VERSION", requires = "qlog")]
+    pub(crate) qlog_schema: Option<QlogSchema>,
 }
 
 /// The look of a figure.

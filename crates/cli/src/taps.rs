@@ -33,9 +33,9 @@ impl<'a> Logs<'a> {
         to: &OutputOptions,
         arguments: &[String],
     ) -> Result<Self, Failure> {
-        let OutputOptions { pcap, events, qlog, .. } = to.clone();
-        let taps = Taps::new(Folders { pcap, events, qlog }, snap(to.snap.as_deref(), arguments)?)
-            .map_err(Failure::usage)?;
+        let OutputOptions { pcap, events, qlog, qlog_schema, .. } = to.clone();
+        let folders = Folders { pcap, events, qlog, qlog_schema: qlog_schema.unwrap_or_default() };
+        let taps = Taps::new(folders, snap(to.snap.as_deref(), arguments)?).map_err(Failure::usage)?;
         let names = || choices.iter().map(|choice| choice.name().to_owned()).collect();
         let slot = slot(to, arguments)?;
         let links = || scenario.slot_links().iter().map(NamedLink::to_string).collect();

@@ -55,7 +55,7 @@ fn counts_add_up(inspection: &Inspection, data: &[u8]) {
 }
 
 /// Checks that every number is finite, none is negative, and shares are between zero and one.
-fn numbers_are_numbers(found: &Found) {
+pub(crate) fn numbers_are_numbers(found: &Found) {
     let rounds = found.rounds.iter().flat_map(|round| {
         let times = [Some(round.began_s), round.length_s, round.growth, round.segments_per_ack];
         times.into_iter().chain([round.spread, round.back_to_back])

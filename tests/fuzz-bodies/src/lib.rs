@@ -22,6 +22,7 @@ mod ledger;
 pub mod packet_host;
 mod pair;
 mod peer;
+mod qlog;
 mod quick_start;
 mod readers;
 mod schemes;
@@ -31,6 +32,7 @@ mod trace;
 pub use capture::capture_reader;
 pub use endpoint::endpoint_segments;
 pub use pair::two_endpoints;
+pub use qlog::qlog_reader;
 pub use quick_start::quick_start_options;
 pub use readers::{packetdrill_script, toml_reader, units, wire_decode};
 pub use schemes::{random_calls, scheme_events};
@@ -41,7 +43,7 @@ pub use trace::trace_reader;
 pub type Body = fn(&[u8]);
 
 /// Every target, with the name that its fuzzer and its corpus have.
-pub const TARGETS: [(&str, Body); 10] = [
+pub const TARGETS: [(&str, Body); 11] = [
     ("scheme_events", scheme_events),
     ("endpoint_segments", endpoint_segments),
     ("two_endpoints", two_endpoints),
@@ -51,5 +53,6 @@ pub const TARGETS: [(&str, Body); 10] = [
     ("packetdrill_script", packetdrill_script),
     ("wire_decode", wire_decode),
     ("capture_reader", capture_reader),
+    ("qlog_reader", qlog_reader),
     ("trace_reader", trace_reader),
 ];

@@ -27,7 +27,7 @@ const WORDS: [(&str, &[&str]); 8] = [
 ];
 
 /// The causes of the end of start-up. `none` is not among them.
-const CAUSES: [Cause; 7] = [
+const CAUSES: [Cause; 8] = [
     Cause::Loss,
     Cause::Timeout,
     Cause::Mark,
@@ -35,6 +35,7 @@ const CAUSES: [Cause; 7] = [
     Cause::Drain,
     Cause::ReceiverWindow,
     Cause::Application,
+    Cause::Reported,
 ];
 
 /// Names that a filter may use in addition to the fields.

@@ -9,7 +9,7 @@ use crate::options::TableOptions;
 
 #[derive(Args, Debug, Default)]
 pub(crate) struct Inspect {
-    /// Captures of TCP connections: pcap or pcapng, also compressed with gzip; - is standard input.
+    /// Captures of TCP connections (pcap or pcapng), or qlogs of QUIC connections, also compressed with gzip; - is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) captures: Vec<PathBuf>,
     #[command(flatten)]

@@ -69,7 +69,7 @@ pub(super) enum Who {
 }
 
 /// The outputs that only flows have.
-const OUTPUTS: [&str; 11] = [
+const OUTPUTS: [&str; 12] = [
     "report",
     "figure_until",
     "figure_overlay",
@@ -80,6 +80,7 @@ const OUTPUTS: [&str; 11] = [
     "snap",
     "events",
     "qlog",
+    "qlog_schema",
     "each_flow",
 ];
 

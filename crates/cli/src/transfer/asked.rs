@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-use firstflight_export::log::LoggedEnd;
+use firstflight_export::log::{LoggedEnd, QlogSchema};
 use firstflight_udp::files::Way;
 
 use super::limits::{DiskKeys, KeyFile, LimitKeys};
@@ -142,6 +142,9 @@ pub(super) struct Logging {
     /// Write what this end did in each connection as qlog, the format of QUIC's tools.
     #[arg(long, value_name = "DIR")]
     pub(super) qlog: Option<PathBuf>,
+    /// The schema of qlogs: 0.3, which qvis reads, or draft, the newest draft [0.3].
+    #[arg(long, value_name = "VERSION", requires = "qlog")]
+    pub(super) qlog_schema: Option<QlogSchema>,
 }
 
 impl Logging {
@@ -161,7 +164,9 @@ impl Logging {
                 Failure::usage(format!("{option}: cannot write into {}: {error}", folder.display())).at(place)
             })?;
         }
-        Ok(Wanted { end, pcap: self.pcap.clone(), qlog: self.qlog.clone(), snap, report, waits: false })
+        let schema = self.qlog_schema.unwrap_or_default();
+        let qlog = self.qlog.clone().map(|folder| (folder, schema));
+        Ok(Wanted { end, pcap: self.pcap.clone(), qlog, snap, report, waits: false })
     }
 }
 

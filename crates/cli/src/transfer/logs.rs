@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
 use firstflight::{Time, TraceRecord};
-use firstflight_export::log::{CapturedEnds, EndLogs, LoggedEnd, LoggedFlow};
+use firstflight_export::log::{CapturedEnds, EndLogs, LoggedEnd, LoggedFlow, QlogSchema};
 use firstflight_tcp::{EndpointEvent, Segment, Snapshot, Transmit};
 use firstflight_trace::is_printable;
 use firstflight_udp::Source;
@@ -37,7 +37,8 @@ pub(super) struct Wanted {
     pub(super) end: LoggedEnd,
     /// The folder of captures, if they are requested.
     pub(super) pcap: Option<PathBuf>,
-    pub(super) qlog: Option<PathBuf>,
+    /// The folder of qlogs with their schema, if they are requested.
+    pub(super) qlog: Option<(PathBuf, QlogSchema)>,
     /// The maximum number of bytes kept of a captured packet.
     pub(super) snap: Option<NonZeroU32>,
     /// Whether a report draws the transfers.
@@ -50,6 +51,11 @@ impl Wanted {
     /// Returns whether connections are observed. A sender's connections always are, because its row needs that.
     pub(super) fn is_any(&self) -> bool {
         self.is_sender() || self.has_logs()
+    }
+
+    /// Returns the folders of the requested files.
+    fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.pcap.as_deref().into_iter().chain(self.qlog.as_ref().map(|(folder, _)| folder.as_path()))
     }
 
     pub(super) fn has_logs(&self) -> bool {
@@ -229,13 +235,14 @@ impl Writer {
 
     fn begin(&mut self, number: u64, flow: &LoggedFlow, ends: &CapturedEnds) {
         let mut taken = self.budget.share(Source::of(ends.peer.ip()));
-        let files = [&self.wanted.pcap, &self.wanted.qlog].into_iter().flatten().count() as u64;
+        let files = self.wanted.folders().count() as u64;
         if self.open.len() >= OPEN || !taken.takes(files * LEAST) {
             self.outcome.left_out += 1;
             return;
         }
-        let folders = [self.wanted.pcap.as_deref(), self.wanted.qlog.as_deref()];
-        match EndLogs::begin(folders, flow, ends, self.wanted.snap) {
+        let Wanted { pcap, qlog, .. } = &self.wanted;
+        let qlog = qlog.as_ref().map(|(folder, schema)| (folder.as_path(), *schema));
+        match EndLogs::begin(pcap.as_deref(), qlog, flow, ends, self.wanted.snap) {
             Ok(logs) => drop(self.open.insert(number, (logs, taken))),
             Err(error) => self.failed(error),
         }
@@ -264,7 +271,7 @@ impl Writer {
         let Some((logs, taken)) = self.open.remove(&number) else { return };
         let Some(path) = path else { return };
         let is_there = |name: &str| {
-            let folders = [&self.wanted.pcap, &self.wanted.qlog].into_iter().flatten();
+            let folders = self.wanted.folders();
             let end = self.wanted.end.name();
             let mut files = folders.flat_map(|folder| {
                 ["pcapng", "sqlog"].map(|kind| folder.join(format!("{name}-{end}.{kind}")))

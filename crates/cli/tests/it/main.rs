@@ -29,6 +29,7 @@ mod pieces;
 mod population;
 mod probe;
 mod qlog;
+mod qlog_read;
 mod quic;
 mod replay;
 mod replay_kernel;

@@ -24,9 +24,10 @@ const LOSSY: [&str; 12] = [
 ];
 
 /// The fields that draft-ietf-quic-qlog-quic-events-12 defines for each event that is written here, and whether they are required.
-const FIELDS: [(&str, &[(&str, bool)]); 7] = [
+const FIELDS: [(&str, &[(&str, bool)]); 8] = [
     ("quic:recovery_parameters_set", &[("initial_congestion_window", false)]),
     ("quic:packet_sent", &[("header", true), ("raw", false), ("frames", false)]),
+    ("quic:packet_received", &[("header", true), ("frames", false)]),
     ("quic:packets_acked", &[("packet_number_space", false), ("packet_numbers", false)]),
     ("quic:packet_lost", &[("header", false)]),
     (
@@ -45,10 +46,10 @@ const FIELDS: [(&str, &[(&str, bool)]); 7] = [
     ("quic:timer_updated", &[("timer_type", false), ("packet_number_space", false), ("event_type", true)]),
 ];
 
-/// Returns the rows, each with its name, the file's header and its events.
+/// Returns the rows of the newest draft, each with its name, the file's header and its events.
 fn logs(place: &str, more: &[&str]) -> Vec<(Value, Value, Vec<Value>)> {
     let place = folder(place);
-    let output = run(&[&LOSSY[..], &["--qlog", text(&place)], more].concat());
+    let output = run(&[&LOSSY[..], &["--qlog", text(&place), "--qlog-schema", "draft"], more].concat());
     assert_eq!(status(&output), 0, "{}", stderr(&output));
     let rows = stdout(&output);
     let rows: Vec<Value> = rows.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
@@ -78,6 +79,83 @@ fn logs(place: &str, more: &[&str]) -> Vec<(Value, Value, Vec<Value>)> {
 
 fn named<'a>(events: &'a [Value], name: &str) -> impl Iterator<Item = &'a Value> {
     events.iter().filter(move |event| event["name"] == name)
+}
+
+/// Returns the packet numbers in the ACK frames of a received packet.
+fn acked_in(event: &Value) -> Vec<u64> {
+    let frames = event["data"]["frames"].as_array().expect("frames");
+    let ranges = frames.iter().flat_map(|frame| frame["acked_ranges"].as_array().expect("ranges"));
+    let ends = ranges.map(|range| range.as_array().expect("a range"));
+    ends.flat_map(|ends| {
+        ends[0].as_u64().expect("a number")..=ends[ends.len() - 1].as_u64().expect("a number")
+    })
+    .collect()
+}
+
+/// The names of version 0.3, by draft-ietf-quic-qlog-quic-events-02, and those of the newest draft.
+const NAMES: [(&str, &str); 8] = [
+    ("recovery:parameters_set", "quic:recovery_parameters_set"),
+    ("recovery:metrics_updated", "quic:recovery_metrics_updated"),
+    ("recovery:congestion_state_updated", "quic:congestion_state_updated"),
+    ("recovery:loss_timer_updated", "quic:timer_updated"),
+    ("recovery:packet_lost", "quic:packet_lost"),
+    ("transport:packet_sent", "quic:packet_sent"),
+    ("transport:packet_received", "quic:packet_received"),
+    ("transport:packets_acked", "quic:packets_acked"),
+];
+
+#[test]
+fn version_3_is_the_default_and_has_the_same_events() {
+    let place = folder("qlog-names");
+    let output = run(&[&LOSSY[..], &["--qlog", text(&place)]].concat());
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    for (_, header, newest) in logs("qlog-newest", &[]) {
+        let name = header["title"].as_str().expect("a name");
+        let whole = std::fs::read_to_string(place.join(format!("{name}.sqlog"))).expect("UTF-8");
+        let mut records =
+            whole.split('\u{1e}').skip(1).map(|record| serde_json::from_str::<Value>(record).expect("JSON"));
+        let header = records.next().expect("a header");
+        assert_eq!(header["qlog_version"], "0.3");
+        assert_eq!(header["qlog_format"], "JSON-SEQ");
+        let common = &header["trace"]["common_fields"];
+        assert_eq!(
+            (&common["time_format"], common["reference_time"].as_f64()),
+            (&"relative".into(), Some(0.0))
+        );
+        let events: Vec<Value> = records.collect();
+        assert_eq!(events.len(), newest.len(), "{name}");
+        for (event, newest) in events.iter().zip(&newest) {
+            let name = event["name"].as_str().expect("a name");
+            let known = NAMES.iter().find(|(old, _)| *old == name).map(|(_, new)| *new);
+            assert!(known.is_some() || name.starts_with("firstflight:"), "{event}");
+            assert_eq!(newest["name"], known.unwrap_or(name));
+            assert_eq!(event["time"], newest["time"]);
+            if known == Some("quic:packet_sent") {
+                let [old, new] = [event, newest].map(|event| &event["data"]["frames"][0]);
+                assert_eq!(old["length"], new["raw"]["payload_length"], "{event}");
+                assert_eq!(event["data"]["raw"]["length"], old["length"], "{event}");
+            } else {
+                assert_eq!(event["data"], newest["data"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_schema_of_qlogs_has_a_known_name_and_needs_a_qlog() {
+    let place = folder("qlog-schema");
+    for (more, said) in [
+        (
+            &["--qlog", text(&place), "--qlog-schema", "0.2"][..],
+            "it is 0.3, which qvis reads, or draft, the newest",
+        ),
+        (&["--qlog-schema", "draft"], "--qlog <DIR>"),
+    ] {
+        let output = run(&[&LOSSY[..], more].concat());
+        assert_eq!(status(&output), 2);
+        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    }
+    assert_eq!(names(&place), Vec::<String>::new());
 }
 
 #[test]
@@ -124,6 +202,13 @@ fn a_qlog_counts_what_the_row_counts() {
             .map(|event| event["data"]["header"]["packet_number"].as_u64().expect("a number"));
         assert!(acked.chain(lost).all(|number| sent.contains(&number)), "only what was sent comes back");
         assert_eq!(row["timeouts"], named(&events, "quic:timer_updated").count());
+        // The ACK frames acknowledge the same packets as the acknowledgements.
+        let in_frames: Vec<u64> = named(&events, "quic:packet_received").flat_map(acked_in).collect();
+        let acked: Vec<u64> = named(&events, "quic:packets_acked")
+            .flat_map(|event| event["data"]["packet_numbers"].as_array().expect("numbers"))
+            .filter_map(Value::as_u64)
+            .collect();
+        assert_eq!(in_frames, acked);
     }
 }
 
@@ -173,7 +258,7 @@ fn qlog_marks_the_fin_without_counting_it_in_flight() {
     let place = folder("qlog-end");
     let race =
         ["race", "--rate", "20mbit", "--rtt", "40ms", "--size", "10kB", "--schemes", "slow-start", "--json"];
-    let output = run(&[&race[..], &["--qlog", text(&place)]].concat());
+    let output = run(&[&race[..], &["--qlog", text(&place), "--qlog-schema", "draft"]].concat());
     assert_eq!(status(&output), 0, "{}", stderr(&output));
     let whole = std::fs::read_to_string(place.join("slow-start.sqlog")).expect("UTF-8");
     let events: Vec<Value> =

@@ -319,12 +319,14 @@ fn both_ends_write_captures_and_qlogs_and_the_sender_a_report() {
         let records = records.map(|record| serde_json::from_str::<Value>(record).expect("JSON"));
         let ends = records.filter(|record| record["name"] == event).filter_map(|record| {
             let frame = &record["data"]["frames"][0];
-            Some(frame["offset"].as_u64()? + frame["raw"]["payload_length"].as_u64()?)
+            Some(frame["offset"].as_u64()? + frame["length"].as_u64()?)
         });
         ends.max().expect("events")
     };
-    let (out, back) =
-        (output_of("sub_f-sender", "quic:packet_sent"), output_of("sub_f-receiver", "quic:packet_received"));
+    let (out, back) = (
+        output_of("sub_f-sender", "transport:packet_sent"),
+        output_of("sub_f-receiver", "transport:packet_received"),
+    );
     assert_eq!((Some(out), Some(back)), (sent["bytes_acked"].as_u64(), sent["bytes_acked"].as_u64()));
     let page = std::fs::read_to_string(page).expect("a page");
     for words in ["start-up of transfers", "1: slow-start", "2: slow-start", "f: 300,000 bytes"] {

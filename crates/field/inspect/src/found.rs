@@ -79,7 +79,7 @@ columns! {
             "Why start-up ended: loss or timeout (data was retransmitted and the flight fell), mark (congestion marks were \
              echoed and the flight fell), receiver-window, application (nothing to send for three rounds, and no growth after \
              them), drain (the flight stopped growing, then fell without a loss), flat (it stopped growing, and none of these); \
-             none if the data ended first, undefined if the capture did.";
+             reported if a qlog shows it without a loss or a mark; none if the data ended first, undefined if the capture did.";
         pub exit_time_s: Option<f64> = ["s"]
             "First data to that end: the first retransmission, the last growth of the flight, or the beginning of its fall.";
         /// Whether a paced sender lost packets and continued as before. Absent if this was not observed.
@@ -95,6 +95,13 @@ columns! {
         pub exit_before_s: Option<f64>;
         pub exit_round: Option<u64> = "In which round, from 1.";
         pub exit_flight_bytes: Option<u64> = ["bytes"] "In flight then.";
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub exit_window_bytes: Option<u64> = ["bytes"]
+            "The congestion window before that, by the sender's qlog. Left out of captures.";
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub exit_shown_by: Option<&'static str> =
+            "What of the sender's qlog shows the end: its controller's state, its slow-start threshold (ssthresh), its window, or \
+             only its packets. Left out of captures.";
         pub overshoot_segments: Option<u64> = ["segments"]
             "Retransmissions of segments that had been sent by the end of the first repair, if that repair began by the end of \
              start-up or within an RTT of it.";

@@ -84,56 +84,9 @@ const TIMESTAMPS: u8 = 12;
 impl Socket {
     /// Creates the state of a connection that has completed its handshake.
     pub fn new(opening: &Opening) -> Self {
-        let Opening { at, local, remote, is_opener, round_trip, first, .. } = *opening;
-        let host = Host::from(!is_opener);
         let options_len = if opening.timestamps { TIMESTAMPS } else { 0 };
-        // Creates the packets of the handshake as they passed at this host. Only their sequence numbers, options and times are used.
-        let began = at.saturating_sub(round_trip.unwrap_or(0));
-        let [own, other] = first;
-        let (opener, answerer) = if is_opener { (own, other) } else { (other, own) };
-        let (from, to) = if is_opener { (local, remote) } else { (remote, local) };
-        let scales = opening.scales.map(|[own, other]| if is_opener { [own, other] } else { [other, own] });
-        let options = |scale: Option<u8>| Segment {
-            mss: NonZeroU16::new(opening.mss.saturating_add(options_len.into())),
-            window_scale: scale,
-            sack_permitted: opening.sack,
-            timestamps: opening.timestamps.then_some(Timestamps { value: 0, echo: 0 }),
-            ..Segment::default()
-        };
-        let ecn = |flags: Flags, echo: Flags| if opening.ecn { flags.with(echo) } else { flags };
-        let syn = Segment {
-            seq: opener.wrapping_sub(1),
-            flags: ecn(Flags::SYN, Flags::ECE.with(Flags::CWR)),
-            ..options(scales.map(|[opener, _]| opener))
-        };
-        // The other host's window may be in either of two packets of the handshake. The window of a SYN is not scaled.
-        let shift = opening.scales.map_or(0, |[_, other]| other.min(14));
-        let window = |shift: u8| u16::try_from(opening.window >> shift).unwrap_or(u16::MAX);
-        let answer = Segment {
-            seq: answerer.wrapping_sub(1),
-            ack: opener,
-            window: window(0),
-            flags: ecn(Flags::SYN.with(Flags::ACK), Flags::ECE),
-            ..options(scales.map(|[_, answerer]| answerer))
-        };
-        let third = Segment {
-            seq: opener,
-            ack: answerer,
-            flags: Flags::ACK,
-            window: window(shift),
-            ..Segment::default()
-        };
-        // At the opener, the SYN-ACK arrives after the RTT. At the other host, the third packet does.
-        let replied = if is_opener { at } else { began };
-        let mut connection = Box::new(Connection::new(&packet(began, from, to, syn, 0), false, None));
-        connection.own = Some(host);
-        connection.take(&packet(began, from, to, syn, 0));
-        connection.take(&packet(replied, to, from, answer, 0));
-        connection.take(&packet(at, from, to, third, 0));
-        if round_trip.is_none() {
-            connection.forget_handshake();
-        }
-        Self { connection, host, options_len }
+        let host = Host::from(!opening.is_opener);
+        Self { connection: Box::new(opened(opening, false)), host, options_len }
     }
 
     /// Records a sent segment.
@@ -191,6 +144,60 @@ impl Socket {
         found.lacks(["segments_sent"], "segments without data are not followed");
         found
     }
+}
+
+/// Creates a connection that has completed its handshake, as one of its hosts reports it.
+pub(crate) fn opened(opening: &Opening, is_drawn: bool) -> Connection {
+    let Opening { at, local, remote, is_opener, round_trip, first, .. } = *opening;
+    let host = Host::from(!is_opener);
+    let options_len = if opening.timestamps { TIMESTAMPS } else { 0 };
+    // Creates the packets of the handshake as they passed at this host. Only their sequence numbers, options and times are used.
+    let began = at.saturating_sub(round_trip.unwrap_or(0));
+    let [own, other] = first;
+    let (opener, answerer) = if is_opener { (own, other) } else { (other, own) };
+    let (from, to) = if is_opener { (local, remote) } else { (remote, local) };
+    let scales = opening.scales.map(|[own, other]| if is_opener { [own, other] } else { [other, own] });
+    let options = |scale: Option<u8>| Segment {
+        mss: NonZeroU16::new(opening.mss.saturating_add(options_len.into())),
+        window_scale: scale,
+        sack_permitted: opening.sack,
+        timestamps: opening.timestamps.then_some(Timestamps { value: 0, echo: 0 }),
+        ..Segment::default()
+    };
+    let ecn = |flags: Flags, echo: Flags| if opening.ecn { flags.with(echo) } else { flags };
+    let syn = Segment {
+        seq: opener.wrapping_sub(1),
+        flags: ecn(Flags::SYN, Flags::ECE.with(Flags::CWR)),
+        ..options(scales.map(|[opener, _]| opener))
+    };
+    // The other host's window may be in either of two packets of the handshake. The window of a SYN is not scaled.
+    let shift = opening.scales.map_or(0, |[_, other]| other.min(14));
+    let window = |shift: u8| u16::try_from(opening.window >> shift).unwrap_or(u16::MAX);
+    let answer = Segment {
+        seq: answerer.wrapping_sub(1),
+        ack: opener,
+        window: window(0),
+        flags: ecn(Flags::SYN.with(Flags::ACK), Flags::ECE),
+        ..options(scales.map(|[_, answerer]| answerer))
+    };
+    let third = Segment {
+        seq: opener,
+        ack: answerer,
+        flags: Flags::ACK,
+        window: window(shift),
+        ..Segment::default()
+    };
+    // At the opener, the SYN-ACK arrives after the RTT. At the other host, the third packet does.
+    let replied = if is_opener { at } else { began };
+    let mut connection = Connection::new(&packet(began, from, to, syn, 0), is_drawn, None);
+    connection.own = Some(host);
+    connection.take(&packet(began, from, to, syn, 0));
+    connection.take(&packet(replied, to, from, answer, 0));
+    connection.take(&packet(at, from, to, third, 0));
+    if round_trip.is_none() {
+        connection.forget_handshake();
+    }
+    connection
 }
 
 fn packet(at: u64, source: SocketAddr, destination: SocketAddr, segment: Segment, len: u32) -> Packet {

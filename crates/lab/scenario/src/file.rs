@@ -116,7 +116,6 @@ const OF_THE_COMMAND: [&str; 29] = [
     "assert",
     "junit",
     "markdown",
-    "qlog-version",
     "jobs",
     "each-run",
     "each-flow",
@@ -139,6 +138,7 @@ const OF_THE_COMMAND: [&str; 29] = [
     "snap",
     "events",
     "qlog",
+    "qlog-schema",
     "habitats",
 ];
 

@@ -10,6 +10,7 @@ mod flow;
 mod names;
 mod naming;
 mod qlog;
+mod qlog_schema;
 mod series;
 mod taps;
 
@@ -20,5 +21,6 @@ pub use events::Events;
 pub use flow::{LoggedEnd, LoggedFlow};
 pub use names::{origin_name, phase_name};
 pub use qlog::Qlog;
+pub use qlog_schema::QlogSchema;
 pub use series::{SERIES_COLUMNS, SLOT_COLUMNS, Series, SeriesRun, Slots};
 pub use taps::{Folders, Taps};

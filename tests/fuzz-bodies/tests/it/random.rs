@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use firstflight_fuzz_bodies::{
-    TARGETS, capture_reader, endpoint_segments, packetdrill_script, quick_start_options, scheme_events,
-    toml_reader, two_endpoints, units, wire_decode,
+    TARGETS, capture_reader, endpoint_segments, packetdrill_script, qlog_reader, quick_start_options,
+    scheme_events, toml_reader, two_endpoints, units, wire_decode,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -68,6 +68,12 @@ proptest! {
         let magics: [&[u8]; 4] = [&[0xD4, 0xC3, 0xB2, 0xA1, 2, 0], &[0xA1, 0xB2, 0x3C, 0x4D, 0, 2], b"\n\r\r\n", &[]];
         data.splice(..0, magics[magic].iter().copied());
         capture_reader(&data);
+    }
+
+    #[test]
+    fn a_qlog_of_any_text_is_read_or_refused(text in "[\\[\\]{}\",:0-9\x1e a-z_]{0,200}", form in 0_usize..3) {
+        let heads = ["", "{\"qlog_version\":\"0.3\",\"traces\":[{\"events\":[", "\x1e{\"qlog_version\":\"0.3\"}\n\x1e"];
+        qlog_reader(format!("{}{text}", heads[form]).as_bytes());
     }
 
     #[test]

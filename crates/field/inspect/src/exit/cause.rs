@@ -19,6 +19,8 @@ pub enum Cause {
     ReceiverWindow,
     /// The application had too little to send.
     Application,
+    /// The sender's log reports the end, without a loss or a mark.
+    Reported,
 }
 
 impl Cause {
@@ -32,6 +34,7 @@ impl Cause {
             Self::Drain => "drain",
             Self::ReceiverWindow => "receiver-window",
             Self::Application => "application",
+            Self::Reported => "reported",
         }
     }
 }
@@ -55,7 +58,7 @@ pub(crate) struct Exit {
 
 impl Exit {
     /// Creates an exit with these values; the others are defaults.
-    pub(super) fn new(cause: Cause, at: u64, flight: u64) -> Self {
+    pub(crate) fn new(cause: Cause, at: u64, flight: u64) -> Self {
         Self { cause, at, known: at, flight, round: 0, unsure: None, until: None }
     }
 }

@@ -23,6 +23,11 @@ impl Sender {
         self.periods.exit.as_deref().copied().or_else(|| self.exit_of_period())
     }
 
+    /// Sets the end of start-up, if the sender's log shows it.
+    pub(crate) fn end_start_up(&mut self, exit: Exit) {
+        self.periods.exit = Some(Box::new(exit));
+    }
+
     /// Returns the end of start-up in the current busy period, judged only by the rounds of this period. A start-up that is interrupted by
     /// an idle time continues after it.
     fn exit_of_period(&self) -> Option<Exit> {

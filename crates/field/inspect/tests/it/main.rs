@@ -17,6 +17,7 @@ mod order;
 mod packed;
 mod pauses;
 mod places;
+mod quic;
 mod repairs;
 mod reuse;
 mod shapes;

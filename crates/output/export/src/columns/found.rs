@@ -26,7 +26,14 @@ mod tests {
     #[test]
     fn every_scalar_field_is_described_in_order_without_extras() {
         let some = || Some(String::new());
-        let found = Found { tunnel: some(), outer_from: some(), outer_to: some(), ..Found::default() };
+        let found = Found {
+            tunnel: some(),
+            outer_from: some(),
+            outer_to: some(),
+            exit_window_bytes: Some(1),
+            exit_shown_by: Some("state"),
+            ..Found::default()
+        };
         let mut record = records(&[found]).unwrap().remove(0);
         record.shift_insert(0, "file".to_owned(), "a.pcap".into());
         let is_plain = |(_, value): &(&String, &Value)| !value.is_array() && !value.is_object();

@@ -12,6 +12,7 @@ use firstflight_wire::payload::Offsets;
 use super::end_capture::{CapturedEnds, EndCapture};
 use super::flow::{LoggedEnd, LoggedFlow};
 use super::qlog::Qlog;
+use super::qlog_schema::QlogSchema;
 
 /// The logs of a connection at one of its ends.
 pub struct EndLogs {
@@ -25,13 +26,14 @@ pub struct EndLogs {
 }
 
 impl EndLogs {
-    /// Starts the logs for which there is a folder. `snap` is the maximum number of bytes kept of a captured packet; `None` keeps whole
+    /// Starts the logs for which there is a folder, the qlog in this schema. `snap` is the maximum number of bytes kept of a captured packet; `None` keeps whole
     /// packets.
     ///
     /// # Errors
     /// Fails if a file cannot be created.
     pub fn begin(
-        [pcap, qlog]: [Option<&Path>; 2],
+        pcap: Option<&Path>,
+        qlog: Option<(&Path, QlogSchema)>,
         flow: &LoggedFlow,
         ends: &CapturedEnds,
         snap: Option<NonZeroU32>,
@@ -40,7 +42,7 @@ impl EndLogs {
         let capture = pcap.map(|folder| EndCapture::begin(folder, (name, end.name()), ends, snap));
         let qlog_name = qlog_name(name, end);
         let flow = LoggedFlow { name: qlog_name, ..flow.clone() };
-        let qlog = qlog.map(|folder| Qlog::begin(folder, &flow));
+        let qlog = qlog.map(|(folder, schema)| Qlog::begin(folder, &flow, schema));
         Ok(Self { end, capture: capture.transpose()?, qlog: qlog.transpose()?, origin: None, arriving: None })
     }
 

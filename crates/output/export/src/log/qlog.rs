@@ -1,9 +1,8 @@
 //! The sender's events as qlog, which QUIC's tools read.
 //!
-//! The format is that of draft-ietf-quic-qlog-main-schema-13 as JSON text sequences (RFC 7464). The events are those of
-//! draft-ietf-quic-qlog-quic-events-12 as far as they fit TCP. A packet's number counts transmissions, so a retransmission has its own
-//! number. The data is on stream 0. Events that the draft does not have are in the namespace `firstflight`, as section 8 of the main schema
-//! provides.
+//! The file is a JSON text sequence (RFC 7464). The events are those of QUIC as far as they fit TCP, with the names of the file's schema. A
+//! packet's number counts transmissions, so a retransmission has its own number. The data is on stream 0. Events that the schema does not
+//! have are in the namespace `firstflight`.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,29 +11,24 @@ use firstflight::{Bytes, Call, Event, Note, Pacing, Phase, Plan, Rate, Span, Tim
 use firstflight_measure::Tap;
 use firstflight_tcp::{EndpointEvent, Flags, Role, Segment, Snapshot, Transmit};
 use qlog::events::quic::{
-    CongestionStateUpdated, CongestionStateUpdatedTrigger, PacketHeader, PacketLost, PacketNumberSpace,
-    PacketReceived, PacketSent, PacketType, PacketsAcked, QuicFrame, RecoveryMetricsUpdated,
-    RecoveryParametersSet, TimerEventType, TimerType, TimerUpdated,
+    AckRange, CongestionStateUpdated, CongestionStateUpdatedTrigger, PacketHeader, PacketLost,
+    PacketNumberSpace, PacketReceived, PacketSent, PacketType, PacketsAcked, QuicFrame,
+    RecoveryMetricsUpdated, RecoveryParametersSet, TimerEventType, TimerType, TimerUpdated,
 };
-use qlog::events::{EventData, JsonEvent, QUIC_URI, RawInfo};
-use qlog::{
-    CommonFields, QLOGFILESEQ_URI, QlogSeq, ReferenceTime, TimeFormat, TraceSeq, VantagePoint,
-    VantagePointType,
-};
+use qlog::events::{EventData, EventImportance, JsonEvent, RawInfo};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::flow::{LoggedEnd, LoggedFlow};
 use super::names::{origin_name, phase_name};
 use super::naming::naming;
+use super::qlog_schema::QlogSchema;
 use crate::write::WholeFile;
-
-/// The schema of the events named `firstflight:…`, which docs/reference/exports.md lists.
-const OWN_URI: &str = "urn:x-firstflight:qlog:events:firstflight-1";
 
 /// The qlog of one flow.
 pub struct Qlog {
     path: PathBuf,
+    schema: QlogSchema,
     /// The file; `None` after it was finished.
     file: Option<WholeFile>,
     failed: Option<io::Error>,
@@ -47,6 +41,8 @@ pub struct Qlog {
     after_timeout: bool,
     /// Whether a congestion mark arrived since the last state.
     marked: bool,
+    /// Number of ACKs so far that delivered packets.
+    acks: u64,
     end: LoggedEnd,
 }
 
@@ -56,16 +52,17 @@ impl Qlog {
         format!("{name}.sqlog")
     }
 
-    /// Starts `NAME.sqlog` in `folder`.
+    /// Starts `NAME.sqlog` in `folder`, in this schema.
     ///
     /// # Errors
     /// Fails if the file cannot be created.
-    pub fn begin(folder: &Path, flow: &LoggedFlow) -> io::Result<Self> {
+    pub fn begin(folder: &Path, flow: &LoggedFlow, schema: QlogSchema) -> io::Result<Self> {
         let LoggedFlow { name, header, run, mss, packet, end, .. } = flow;
         let path = folder.join(Self::file_name(name));
         let file = WholeFile::create(&path).map_err(|error| naming(&path, &error.source))?;
         let mut log = Self {
             path,
+            schema,
             file: Some(file),
             failed: None,
             metrics: RecoveryMetricsUpdated::default(),
@@ -74,9 +71,10 @@ impl Qlog {
             state: None,
             after_timeout: false,
             marked: false,
+            acks: 0,
             end: *end,
         };
-        log.record(&first_record(flow));
+        log.record(&schema.first_record(flow));
         if *end == LoggedEnd::Receiver {
             return Ok(log);
         }
@@ -117,13 +115,23 @@ impl Qlog {
     }
 
     fn add(&mut self, at: Time, data: EventData) {
-        self.record(&qlog::events::Event::with_time(milliseconds(at.nanos()), data));
+        // Serialized, an event is its name and its data.
+        let Ok(Value::Object(mut event)) = serde_json::to_value(data) else { return };
+        let (Some(Value::String(name)), Some(mut data)) = (event.remove("name"), event.remove("data")) else {
+            return;
+        };
+        self.schema.shape(&mut data);
+        self.event_of(at, self.schema.name(&name).to_owned(), data);
+    }
+
+    fn event_of(&mut self, at: Time, name: String, data: Value) {
+        let time = milliseconds(at.nanos());
+        self.record(&JsonEvent { time, importance: EventImportance::Core, name, data });
     }
 
     /// Writes an event of the namespace `firstflight`.
     fn own(&mut self, at: Time, name: &str, data: Value) {
-        let (time, name) = (milliseconds(at.nanos()), format!("firstflight:{name}"));
-        self.record(&JsonEvent { time, importance: qlog::events::EventImportance::Core, name, data });
+        self.event_of(at, format!("firstflight:{name}"), data);
     }
 
     /// Writes one record of a JSON text sequence: RS, the text, LF (RFC 7464 section 2.2).
@@ -289,6 +297,19 @@ impl Tap for Qlog {
         if let Call::On(heard) = &record.call {
             match heard.event() {
                 Event::Acked(ack) if !ack.packets.is_empty() => {
+                    self.acks += 1;
+                    let frame = QuicFrame::Ack {
+                        ack_delay: None,
+                        acked_ranges: Some(ranges(ack.packets.iter().map(|one| one.packet))),
+                        ect1: None,
+                        ect0: None,
+                        ce: None,
+                        raw: None,
+                    };
+                    let header = packet_header(self.acks - 1);
+                    let received =
+                        PacketReceived { header, frames: Some(vec![frame]), ..PacketReceived::default() };
+                    self.add(at, EventData::QuicPacketReceived(received));
                     let acked = PacketsAcked {
                         packet_number_space: Some(PacketNumberSpace::ApplicationData),
                         packet_numbers: Some(ack.packets.iter().map(|one| one.packet).collect()),
@@ -331,42 +352,15 @@ impl Tap for Qlog {
     }
 }
 
-/// Returns the first record of the file.
-fn first_record(flow: &LoggedFlow) -> QlogSeq {
-    let is_sender = flow.end == LoggedEnd::Sender;
-    QlogSeq {
-        file_schema: QLOGFILESEQ_URI.to_owned(),
-        serialization_format: "application/qlog+json-seq".to_owned(),
-        title: Some(flow.name.clone()),
-        description: Some(flow.description.clone()),
-        trace: TraceSeq {
-            title: Some(flow.name.clone()),
-            description: Some(flow.description.clone()),
-            common_fields: Some(CommonFields {
-                tuple: None,
-                group_id: None,
-                protocol_types: Some(vec!["TCP".to_owned()]),
-                // The simulator's clock is zero at the start of the run. It is not a wall clock.
-                reference_time: ReferenceTime::new_monotonic(flow.began),
-                time_format: Some(TimeFormat::RelativeToEpoch),
-            }),
-            vantage_point: Some(VantagePoint {
-                name: Some(format!("the data's {}", if is_sender { "sender" } else { "receiver" })),
-                ty: if is_sender { VantagePointType::Client } else { VantagePointType::Server },
-                flow: None,
-            }),
-            event_schemas: vec![QUIC_URI.to_owned(), OWN_URI.to_owned()],
-        },
-    }
-}
-
 fn packet_header(number: u64) -> PacketHeader {
     PacketHeader { packet_type: PacketType::OneRtt, packet_number: Some(number), ..PacketHeader::default() }
 }
 
 /// Returns the payload of a segment as QUIC would carry it: a range of stream 0.
 fn stream(segment: &Segment, offset: u64) -> (Option<RawInfo>, Option<Vec<QuicFrame>>) {
-    let payload = RawInfo { payload_length: Some(u64::from(segment.len)), ..RawInfo::default() };
+    // Readers count `length` in flight, and compare it with the window, which counts payload.
+    let len = Some(u64::from(segment.len));
+    let payload = RawInfo { length: len, payload_length: len, ..RawInfo::default() };
     let frame = QuicFrame::Stream {
         stream_id: 0,
         offset: Some(offset),
@@ -374,6 +368,20 @@ fn stream(segment: &Segment, offset: u64) -> (Option<RawInfo>, Option<Vec<QuicFr
         raw: Some(Box::new(payload.clone())),
     };
     (Some(payload), Some(vec![frame]))
+}
+
+/// Returns packet numbers as ranges, in ascending order.
+fn ranges(numbers: impl Iterator<Item = u64>) -> Vec<AckRange> {
+    let mut numbers: Vec<u64> = numbers.collect();
+    numbers.sort_unstable();
+    let mut ranges: Vec<AckRange> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some(last) if number <= last.end + 1 => last.end = number,
+            _ => ranges.push(AckRange::new(number, number)),
+        }
+    }
+    ranges
 }
 
 /// Returns the value of a metric if it has changed; `None` if not.

@@ -14,6 +14,7 @@ use super::events::Events;
 use super::flow::LoggedFlow;
 use super::naming::naming;
 use super::qlog::Qlog;
+use super::qlog_schema::QlogSchema;
 
 /// The folders of logs. A kind of log without a folder is not written.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +25,8 @@ pub struct Folders {
     pub events: Option<PathBuf>,
     /// The folder of qlogs.
     pub qlog: Option<PathBuf>,
+    /// The schema of qlogs.
+    pub qlog_schema: QlogSchema,
 }
 
 /// Creates the observers that write logs, and keeps their first failure.
@@ -66,7 +69,7 @@ impl Taps {
 
     /// Returns the observers for the logs of one flow.
     pub fn logs(&self, flow: &LoggedFlow) -> Vec<Box<dyn Tap>> {
-        let Folders { pcap, events, qlog } = &self.folders;
+        let Folders { pcap, events, qlog, qlog_schema } = &self.folders;
         let name = &flow.name;
         let pcap = pcap.iter().map(|folder| {
             Captures::begin(folder, (name, flow.flow), self.snap).map(|tap| Box::new(tap) as Box<dyn Tap>)
@@ -74,8 +77,9 @@ impl Taps {
         let events = events
             .iter()
             .map(|folder| Events::begin(folder, name, &flow.header).map(|tap| Box::new(tap) as Box<dyn Tap>));
-        let qlog =
-            qlog.iter().map(|folder| Qlog::begin(folder, flow).map(|tap| Box::new(tap) as Box<dyn Tap>));
+        let qlog = qlog
+            .iter()
+            .map(|folder| Qlog::begin(folder, flow, *qlog_schema).map(|tap| Box::new(tap) as Box<dyn Tap>));
         pcap.chain(events).chain(qlog).filter_map(|tap| keep(&self.failure, tap)).collect()
     }
 
