@@ -54,6 +54,14 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
                 "firstflight race --rate 20mbit --pcap captures --events events --csv",
                 "Captures and event logs of each scheme, and rows as CSV.",
             ),
+            (
+                "firstflight race --jitter 1ms --runs 5 --each-run --parquet before.parquet",
+                "A row of each run, for `diff` with a later result.",
+            ),
+            (
+                "firstflight race --jitter 1ms --runs 5 --each-run --parquet after.parquet",
+                "The later result.",
+            ),
         ],
     ),
     (
@@ -94,14 +102,6 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "diff",
         &[
-            (
-                "firstflight race --jitter 1ms --runs 5 --each-run --parquet before.parquet",
-                "Rows of an earlier build.",
-            ),
-            (
-                "firstflight race --jitter 1ms --runs 5 --each-run --parquet after.parquet",
-                "Rows of this one.",
-            ),
             ("firstflight diff before.parquet after.parquet", "What changed."),
             (
                 "firstflight diff before.parquet after.parquet --assert 'cost<=baseline*1.05'",

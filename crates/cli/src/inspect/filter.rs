@@ -377,7 +377,7 @@ mod tests {
             ("hst=10.0.0.1", "is `host` meant?"),
             ("rtt<1", "is `handshake_rtt_s` meant?"),
             ("elephants>1", "there are file, connection, from, to, tunnel"),
-            ("exit_cause=los", "application, none or undefined, never `los`; is `loss` meant?"),
+            ("exit_cause=los", "application, reported, none or undefined, never `los`; is `loss` meant?"),
             ("exit_cause=flt", "never `flt`; is `flat` meant?"),
             ("tunnel=ppoe 5", "gtp-u, ip, pppoe, mpls, with its identifier or without"),
             ("tunnel=ppoe 5", "never `ppoe 5`; is `pppoe` meant?"),

@@ -68,7 +68,9 @@ impl Rows {
             Self::Trains => probed::TRAINS_VIEW,
             Self::Captures => inspected::VIEW,
         };
-        headings(views.iter().map(|column| (column.head, column.field)))
+        let fields = self.fields();
+        let is_field = |column: &&ViewColumn<'_>| fields.contains(&column.field);
+        headings(views.iter().filter(is_field).map(|column| (column.head, column.field)))
     }
 }
 

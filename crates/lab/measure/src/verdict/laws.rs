@@ -1,7 +1,7 @@
 //! The notes that avoidance laws differ among ranked results, and on the ranking under one law.
 
 use super::judged::Judged;
-use super::rank;
+use super::ranking::rank;
 use super::words::{span, whole};
 use crate::judge::{Contest, Goal};
 use crate::result::SchemeResult;

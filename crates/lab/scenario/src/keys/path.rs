@@ -326,7 +326,7 @@ pub(super) const KEYS: &[Key] = &[
         kind: Kind::Share,
         help: "Adds a population in which this share of the flows takes the first scheme, and the other schemes share the rest equally, \
                such as 5%",
-        unset: "the schemes share all flows equally",
+        unset: "equal shares",
         default: None,
         examples: &["5%"],
         place: 82,

@@ -12,7 +12,7 @@ use crate::prose;
 use crate::table::{TableStyle, in_lines};
 
 /// The maximum number of lines of a summary on a terminal of 80 columns or more.
-const LINES: usize = 30;
+const LINES: usize = 34;
 
 /// The maximum number of classes in the summary.
 const MAX_CLASSES: usize = 5;
@@ -24,7 +24,7 @@ const FEWEST_SCHEMES: usize = 3;
 const SHOWN: [&str; 7] =
     ["scheme", "cost", "loss", "harm_per_byte", "unfinished", "near_best", "told_from_first"];
 
-/// Returns the summary of the score in thirty lines. It has the verdict, the text `of`, which says what was scored, the schemes with the
+/// Returns the summary of the score in 34 lines. It has the verdict, the text `of`, which says what was scored, the schemes with the
 /// smallest median cost over all paths, and the classes in which the first of them costs most relative to the best of the class. `give_up`
 /// is the multiple of the ideal completion time at which transfers were given up, if any.
 pub fn summary(groups: &[Group], give_up: Option<u64>, of: &str, style: &TableStyle) -> String {
