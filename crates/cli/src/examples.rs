@@ -104,8 +104,8 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("firstflight diff before.parquet after.parquet", "What changed."),
             (
-                "firstflight diff before.parquet after.parquet --assert 'cost<=baseline*1.05'",
-                "Fail if a scheme costs 5 % more.",
+                "firstflight diff before.parquet after.parquet --assert 'throughput_bps>=baseline*0.95'",
+                "Fail if a scheme carries 5 % less.",
             ),
         ],
     ),

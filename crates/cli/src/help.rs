@@ -31,10 +31,8 @@ const BRIEF: [(&str, &str); 19] = [
 ];
 
 /// The lines of the short help of one command, each as (command, argument, line).
-const OWN: [(&str, &str, &str); 56] = [
-    ("race", "baseline", "Compare with an earlier result, a file of rows"),
+const OWN: [(&str, &str, &str); 54] = [
     ("race", "conditions", "Fail unless this holds, as in cost<=1.6"),
-    ("run", "baseline", "Compare with an earlier result, a file of rows"),
     ("run", "conditions", "Fail unless this holds, as in cost<=1.6"),
     ("score", "folder", "The folder that `sweep --out` wrote"),
     ("score", "partial", "Score the parts that are there, even if some are missing"),

@@ -256,3 +256,78 @@ fn the_example_workflow_runs_and_its_checks_hold() {
     let worse = steps[1].1.replace("start-up/path.toml", "start-up/path.toml --iw 3 --by-name");
     assert_eq!(status(&shell(&worse)), 1, "a worse start-up fails the step");
 }
+
+#[test]
+fn conditions_on_populations_are_checked_and_never_pass_without_rows() {
+    let flows =
+        ["race", "--flows", "20", "--topology", "dumbbell:hosts=10", "--rate", "20mbit", "--size", "50kB"];
+    let of = |more: &[&str]| {
+        run(&[&flows[..], &["--warm-up", "none", "--schemes", "leap,hystart++"], more].concat())
+    };
+    let bad = of(&["--assert", "leap.loss<0"]);
+    assert!(status(&bad) == 1 && stdout(&bad).contains("fails: leap: loss is "), "{}", stderr(&bad));
+    assert_eq!(status(&of(&["--assert", "leap.loss<=1"])), 0);
+    let unmixed = of(&["--assert", "leap mixed.loss<=1"]);
+    assert!(
+        status(&unmixed) == 1 && stdout(&unmixed).contains("there is no row of it"),
+        "{}",
+        stdout(&unmixed)
+    );
+    let mixed = of(&["--mixed-share", "10%", "--assert", "leap mixed.loss<=1"]);
+    assert_eq!(status(&mixed), 0, "{}", stderr(&mixed));
+    assert!(
+        stdout(&mixed)
+            .contains("hystart++ among the others, compared with hystart++ alone: mean completion time")
+    );
+}
+
+#[test]
+fn a_baseline_of_means_is_compared_with_the_mean_of_all_runs() {
+    let place = folder("diff-means");
+    let file = place.join("means.jsonl");
+    std::fs::write(&file, stdout(&run(&[&["race"], PATH, RUNS, &["--json"]].concat()))).expect("a file");
+    let same = run(&[&["race"], PATH, RUNS, &["--baseline", text(&file)]].concat());
+    assert!(
+        stdout(&same).contains("Nothing changed") && stdout(&same).contains("rows are means"),
+        "{}",
+        stdout(&same)
+    );
+    let each = raced(&place, "each.parquet", &[]);
+    assert!(stdout(&compared(&file, &each, &[])).contains("Nothing changed"));
+    // Means have no percentiles.
+    let tail = compared(&file, &file, &["--assert", "cost_p99<=100"]);
+    assert!(status(&tail) == 1 && stdout(&tail).contains("cost_p99 is undefined"), "{}", stdout(&tail));
+}
+
+#[test]
+fn no_name_of_a_row_becomes_a_command_of_the_build_system() {
+    let place = folder("diff-injection");
+    let file = place.join("rows.jsonl");
+    let row = "{\"scheme\":\"a\\n::error title=x::b\",\"seed\":1,\"cost\":2.5}\n";
+    std::fs::write(&file, row).expect("a file");
+    let mut command = firstflight();
+    command
+        .args(["diff", text(&file), text(&file), "--full", "--assert", "cost<1"])
+        .env("GITHUB_ACTIONS", "true");
+    let output = command.output().expect("it runs");
+    let all = stdout(&output) + &stderr(&output);
+    let commands: Vec<&str> = all.lines().filter(|line| line.starts_with("::")).collect();
+    assert!(commands.len() == 1 && commands[0].starts_with("::error title=cost<1::a"), "{all}");
+}
+
+#[test]
+fn samples_that_differ_are_never_called_equal() {
+    let place = folder("diff-samples");
+    let file = |name: &str, first_seed: u64, costs: &[f64]| {
+        let file = place.join(name);
+        let row = |(at, cost): (usize, &f64)| {
+            format!("{{\"scheme\":\"a\",\"seed\":{},\"cost\":{cost}}}\n", first_seed + at as u64)
+        };
+        std::fs::write(&file, costs.iter().enumerate().map(row).collect::<String>()).expect("a file");
+        file
+    };
+    let (spread, flat) = (file("a", 1, &[1.0, 3.0, 1.0, 3.0]), file("b", 100, &[2.0; 4]));
+    assert_eq!(lines(&compared(&spread, &flat, &["--json"]))[0]["standing"], "unclear");
+    let (few, far) = (file("c", 1, &[1.0, 1.1]), file("d", 100, &[9.0, 9.1]));
+    assert!(stdout(&compared(&few, &far, &[])).contains("2 and 2 runs cannot make a change"));
+}

@@ -69,7 +69,8 @@ fn a_capture_without_tcp_reports_its_packet_kinds_and_exits_with_1() {
     let json = run(&["inspect", "--json", text(&path)]);
     assert_eq!((status(&json), stdout(&json).as_str()), (1, ""));
     assert!(
-        stderr(&json).starts_with("error: no TCP is in the captures") && stderr(&json).contains("3 UDP of"),
+        stderr(&json).starts_with("error: no connection is in the files")
+            && stderr(&json).contains("3 UDP of"),
         "{}",
         stderr(&json)
     );

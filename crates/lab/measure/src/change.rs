@@ -33,6 +33,8 @@ pub struct Change {
     pub interval: Option<(f64, f64)>,
     /// Whether the interval excludes no change and a rank test agrees, at 5 % for all comparisons together. Means alone have no ranks.
     pub is_significant: bool,
+    /// Whether all pairs are equal; without pairs, whether both sides have the same values, or the same mean and interval.
+    pub is_equal: bool,
 }
 
 /// A mean of several values, of which only these numbers are known.
@@ -74,6 +76,7 @@ impl Change {
             size: of_step(scale, step),
             interval,
             is_significant: excludes_zero(interval) && is_rare(signed_rank(&steps), comparisons),
+            is_equal: pairs.iter().all(|(before, after)| before.total_cmp(after).is_eq()),
         })
     }
 
@@ -100,6 +103,7 @@ impl Change {
             size: of_step(scale, step),
             interval,
             is_significant: excludes_zero(interval) && is_rare(rank_sum(before, after), comparisons),
+            is_equal: sorted(before) == sorted(after),
         })
     }
 
@@ -118,13 +122,15 @@ impl Change {
             size: step,
             interval,
             is_significant: excludes_zero(interval),
+            is_equal: before == after,
         }
     }
+}
 
-    /// Checks whether all pairs, or both means, are equal.
-    pub fn is_none(&self) -> bool {
-        self.up == 0 && self.down == 0 && self.before.total_cmp(&self.after).is_eq()
-    }
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    values
 }
 
 fn excludes_zero(interval: Option<(f64, f64)>) -> bool {
@@ -224,7 +230,7 @@ mod tests {
         let change = Change::paired(&[(1.0, 2.0), (4.0, 2.0), (3.0, 3.0)], Scale::Ratio, 1).unwrap();
         assert!(near(change.size, 0.0) && !change.is_significant, "{change:?}");
         assert_eq!((change.up, change.down, change.pairs), (1, 1, 3));
-        assert!(!change.is_none());
+        assert!(!change.is_equal);
         let pairs: Vec<(f64, f64)> = (1..=6).map(f64::from).map(|before| (before, before * 1.03)).collect();
         let change = Change::paired(&pairs, Scale::Ratio, 1).unwrap();
         assert!(near(change.size, 0.03) && change.is_significant, "{change:?}");
@@ -246,7 +252,7 @@ mod tests {
     #[test]
     fn equal_pairs_are_no_change() {
         let change = Change::paired(&[(0.1, 0.1), (0.7, 0.7), (0.2, 0.2)], Scale::Ratio, 1).unwrap();
-        assert!(change.is_none() && !change.is_significant);
+        assert!(change.is_equal && !change.is_significant);
         assert_eq!(change.interval, Some((0.0, 0.0)));
     }
 

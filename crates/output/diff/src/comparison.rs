@@ -21,8 +21,12 @@ pub struct How {
 pub struct Comparison {
     /// The numbers that were compared, by scheme.
     pub numbers: Vec<Changed>,
-    /// How rows were matched.
+    /// How the rows of the first scheme were matched.
     pub basis: Basis,
+    /// Whether the rows of another scheme were matched in another way.
+    pub is_mixed: bool,
+    /// The numbers of matched rows of the first scheme, before and after.
+    pub samples: [usize; 2],
     /// The number of matched paths of the first scheme.
     pub paths: usize,
     /// The number of independent units of the first scheme: draws of paths, or the runs of one path.
@@ -67,6 +71,8 @@ pub enum Standing {
     Better,
     /// The number is worse, and the change is significant.
     Worse,
+    /// The number is equal in all pairs, but some matched rows have it on one side only.
+    PartlyEqual,
     /// The number changed significantly, and neither direction is better.
     Moved,
     /// Pairs differ, but their mean change may be chance.
@@ -81,8 +87,8 @@ impl Changed {
     /// Returns what the change says.
     pub fn standing(&self) -> Standing {
         let Some(change) = self.change else { return Standing::Undefined };
-        if change.is_none() && self.only == [0, 0] {
-            return Standing::Equal;
+        if change.is_equal {
+            return if self.only == [0, 0] { Standing::Equal } else { Standing::PartlyEqual };
         }
         if change.interval.is_none() {
             return Standing::OnePair;
@@ -124,6 +130,7 @@ pub fn compare(before: &Side, after: &Side, how: &How) -> Result<Comparison, Mat
     let mut all = Vec::new();
     let mut matched_first = None;
     let mut left_out = [0, 0];
+    let mut is_mixed = false;
     for [name_before, name] in common {
         let matched = Matched::new([(before, name_before), (after, name)], how.by_name)?;
         for (sum, one) in left_out.iter_mut().zip(matched.left_out) {
@@ -142,12 +149,15 @@ pub fn compare(before: &Side, after: &Side, how: &How) -> Result<Comparison, Mat
                 });
             }
         }
-        matched_first.get_or_insert((matched.basis, matched.size()));
+        let first = *matched_first.get_or_insert((matched.basis, matched.size(), matched.samples()));
+        is_mixed |= first.0 != matched.basis;
     }
-    let (basis, (paths, units)) = matched_first.unwrap_or((Basis::Unpaired, (0, 0)));
+    let (basis, (paths, units), samples) = matched_first.unwrap_or((Basis::Unpaired, (0, 0), [0, 0]));
     Ok(Comparison {
         numbers: all,
         basis,
+        is_mixed,
+        samples,
         paths,
         units,
         comparisons,
@@ -173,10 +183,12 @@ fn fields(before: &Side, after: &Side, how: &How) -> Vec<String> {
     let has =
         |field: &str| of_before.iter().any(|one| one == field) && of_after.iter().any(|one| one == field);
     let has_number = |field: &str| {
-        after.rows().iter().any(|row| row.record.get(field).is_some_and(serde_json::Value::is_number))
+        let rows = before.rows().iter().chain(after.rows());
+        rows.into_iter().any(|row| row.record.get(field).is_some_and(serde_json::Value::is_number))
     };
     let is_transfer = has_number("cost") && has("cost");
     let headline = HEADLINE.iter().map(|(field, _)| *field).filter(|field| has(field));
+    let headline = headline.filter(|field| has_number(field));
     let headline = headline.filter(|field| !(is_transfer && ["fct_s", "throughput_bps"].contains(field)));
     headline.map(str::to_owned).collect()
 }

@@ -88,7 +88,7 @@ impl Condition {
             Some(rest) => baseline(rest.trim(), found.1)?,
             None => Wanted::Number(of_unit(found.1, name, value)?),
         };
-        Ok(Self { text: text.to_owned(), scheme, field: name.to_owned(), comparison, wanted })
+        Ok(Self { text: quantity::in_a_line(text), scheme, field: name.to_owned(), comparison, wanted })
     }
 
     /// Checks whether the condition needs a baseline.

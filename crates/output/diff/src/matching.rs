@@ -44,6 +44,16 @@ pub enum MatchError {
         /// A hash after.
         after: String,
     },
+    /// Two rows of one scheme would match the same row.
+    #[error(
+        "`{name}` has two rows with the seed {seed} on one path, of different scenarios; --by-name cannot match them"
+    )]
+    Twice {
+        /// The scheme.
+        name: String,
+        /// The seed.
+        seed: u64,
+    },
 }
 
 /// The key of a path.
@@ -70,6 +80,12 @@ impl<'a> Matched<'a> {
             rows.keys().next().map_or_else(String::new, |(_, scenario)| scenario.clone())
         };
         let firsts = [first(&before), first(&after)];
+        for rows in before.values().chain(after.values()) {
+            let mut seen = BTreeSet::new();
+            if let Some(twin) = rows.iter().find(|row| !seen.insert(row.seed)) {
+                return Err(MatchError::Twice { name: twin.name.clone(), seed: twin.seed });
+            }
+        }
         before.retain(|key, _| after.contains_key(key));
         after.retain(|key, _| before.contains_key(key));
         if before.is_empty() {
@@ -105,6 +121,7 @@ impl<'a> Matched<'a> {
                 before.sort_by_key(|row| row.seed);
                 after.sort_by_key(|row| row.seed);
             }
+            paths.retain(|[before, _]| !before.is_empty());
         }
         let used = [0, 1].map(|side: usize| paths.iter().map(|rows| rows[side].len()).sum::<usize>());
         Ok(Self { basis, paths, left_out: [counts[0] - used[0], counts[1] - used[1]] })
@@ -131,10 +148,10 @@ impl<'a> Matched<'a> {
                 (Change::unpaired(&all(0), &all(1), scale, comparisons), [0, 0])
             }
             Basis::Means => {
-                let of = |side: usize| {
-                    let row = self.paths.first().and_then(|rows| rows[side].first())?;
-                    mean_of(row, field)
+                let rows = |side: usize| -> Vec<&SideRow> {
+                    self.paths.iter().flat_map(|rows| rows[side].iter().copied()).collect()
                 };
+                let of = |side: usize| mean_of(&rows(side), field);
                 (of(0).zip(of(1)).map(|(before, after)| Change::of_means(before, after, comparisons)), [0, 0])
             }
         }
@@ -186,6 +203,11 @@ impl<'a> Matched<'a> {
             self.paths.chunk_by(|one, other| is_same_draw(one, other)).count()
         };
         (self.paths.len(), units)
+    }
+
+    /// Returns the numbers of matched rows before and after.
+    pub(crate) fn samples(&self) -> [usize; 2] {
+        [0, 1].map(|side: usize| self.paths.iter().map(|rows| rows[side].len()).sum())
     }
 
     /// Returns the number of matched rows after.

@@ -16,7 +16,12 @@ pub enum Better {
 pub(crate) const HEADLINE: &[(&str, Option<Better>)] = &[
     ("cost", Some(Better::Lower)),
     ("fct_s", Some(Better::Lower)),
+    ("elapsed_s", Some(Better::Lower)),
+    ("fct_mean_s", Some(Better::Lower)),
+    ("fct_p95_s", Some(Better::Lower)),
     ("throughput_bps", Some(Better::Higher)),
+    ("throughput_mean_bps", Some(Better::Higher)),
+    ("drops", Some(Better::Lower)),
     ("su_time_s", None),
     ("su_loss", Some(Better::Lower)),
     ("loss", Some(Better::Lower)),
@@ -47,7 +52,6 @@ pub(crate) const HEADLINE: &[(&str, Option<Better>)] = &[
 
 /// Further numbers that are better in one direction.
 const OTHERS: &[(&str, Better)] = &[
-    ("elapsed_s", Better::Lower),
     ("packets_lost", Better::Lower),
     ("retransmissions", Better::Lower),
     ("su_timeouts", Better::Lower),

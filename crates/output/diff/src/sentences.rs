@@ -10,20 +10,21 @@ const NAMED: usize = 4;
 /// Returns the sentences of a comparison, one on each line: what became worse, what became better, and the limits of the comparison.
 pub fn sentences(comparison: &Comparison) -> String {
     let mut lines = vec![verdict(comparison)];
-    lines.extend(undefined(comparison));
     lines.push(basis(comparison));
+    lines.extend(undefined(comparison));
     lines.extend(notes(comparison));
     lines.join("\n")
 }
 
 /// Returns the worst standing of a comparison: worse, if any number is; otherwise better, moved, may be chance, or equal.
 pub fn standing(comparison: &Comparison) -> Standing {
-    const ORDER: [Standing; 7] = [
+    const ORDER: [Standing; 8] = [
         Standing::Worse,
         Standing::Better,
         Standing::Moved,
         Standing::OnePair,
         Standing::Unclear,
+        Standing::PartlyEqual,
         Standing::Undefined,
         Standing::Equal,
     ];
@@ -56,8 +57,10 @@ fn verdict(comparison: &Comparison) -> String {
     let with_standing =
         |standing| comparison.numbers.iter().filter(|number| number.standing() == standing).count();
     let (equal, unclear) = (with_standing(Standing::Equal), with_standing(Standing::Unclear));
+    let partly = with_standing(Standing::PartlyEqual);
     let numbers = |numbers: usize| count(numbers, "number", "numbers");
-    if parts.is_empty() && unclear == 0 {
+    let are = |count: usize| format!("{} {}", numbers(count), if count == 1 { "is" } else { "are" });
+    if parts.is_empty() && unclear + partly == 0 {
         let are = if equal == 1 { "is" } else { "are" };
         return format!("Nothing changed: {} {are} equal in all pairs.", numbers(equal));
     }
@@ -67,6 +70,9 @@ fn verdict(comparison: &Comparison) -> String {
     if unclear > 0 {
         let differ = if unclear == 1 { "differs" } else { "differ" };
         parts.push(format!("{} {differ} in some pairs, which may be chance.", numbers(unclear)));
+    }
+    if partly > 0 {
+        parts.push(format!("{} equal in all pairs, but not defined in the same runs.", are(partly)));
     }
     if equal > 0 {
         parts.push(format!("{} {} equal.", numbers(equal), if equal == 1 { "is" } else { "are" }));
@@ -92,21 +98,16 @@ fn few(phrases: &[String]) -> String {
 
 /// Describes runs that lost or gained a number, such as transfers that no longer finish.
 fn undefined(comparison: &Comparison) -> Option<String> {
-    let is_time = |number: &&Changed| ["cost", "fct_s", "elapsed_s"].contains(&number.field.as_str());
     let of = |number: &Changed| {
-        let runs = |runs: usize| count(runs, "run", "runs");
         let [before, after] = number.only;
-        let mut said = Vec::new();
-        if before > 0 {
-            said.push(format!("{} of {} finished only before", runs(before), number.scheme));
-        }
-        if after > 0 {
-            said.push(format!("{} of {} finished only after", runs(after), number.scheme));
-        }
-        said
+        (before + after > 0).then(|| {
+            format!("{} of {} ({before} only before, {after} only after)", number.field, number.scheme)
+        })
     };
-    let said: Vec<String> = comparison.numbers.iter().filter(is_time).flat_map(of).collect();
-    (!said.is_empty()).then(|| format!("{}; these runs have no pair.", said.join("; ")))
+    let said: Vec<String> = comparison.numbers.iter().filter_map(of).collect();
+    (!said.is_empty()).then(|| {
+        format!("note: matched runs without a pair, because one side lacks the number: {}.", few(&said))
+    })
 }
 
 fn count(count: usize, one: &str, many: &str) -> String {
@@ -146,6 +147,19 @@ fn basis(comparison: &Comparison) -> String {
     format!("note: {matched}{together}")
 }
 
+/// Returns the probability of two samples of these sizes that do not overlap, if both come from one distribution (the rank-sum test).
+fn rarest(before: usize, after: usize) -> f64 {
+    // 1 over the number of ways to choose the smaller sample.
+    let (few, all) = (before.min(after), before + after);
+    let choices = (0..few).map(|taken| real(all - taken) / real(few - taken)).product::<f64>();
+    2.0 / choices
+}
+
+#[expect(clippy::cast_precision_loss, reason = "runs are far below 2^53")]
+fn real(count: usize) -> f64 {
+    count as f64
+}
+
 /// Returns the smallest number of pairs with which a change can be significant for so many comparisons: that for which pairs that all
 /// changed in one direction are rare enough.
 fn needed(comparisons: usize) -> usize {
@@ -163,6 +177,19 @@ fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = Vec::new();
     let (needed, is_paired) =
         (needed(comparison.comparisons), matches!(comparison.basis, Basis::Seeds | Basis::Paths));
+    let [before, after] = comparison.samples;
+    if comparison.basis == Basis::Unpaired && rarest(before, after) * real(comparison.comparisons) > 0.05 {
+        notes.push(format!(
+            "note: {before} and {after} runs cannot make a change of one of {} significant. --numbers compares fewer.",
+            count(comparison.comparisons, "number", "numbers")
+        ));
+    }
+    if comparison.is_mixed {
+        notes.push(
+            "note: the rows of another scheme are matched in another way, because it has other rows."
+                .to_owned(),
+        );
+    }
     if is_paired && comparison.units < needed {
         notes.push(format!(
             "note: {} cannot make a change of one of {} significant; at least {needed} pairs can. --numbers compares fewer.",

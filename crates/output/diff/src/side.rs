@@ -6,6 +6,7 @@ use firstflight_export::Record;
 use firstflight_export::columns::CI95;
 use firstflight_export::record::{name, number, text};
 use firstflight_measure::Mean;
+use firstflight_scenario::quantity::in_a_line;
 
 /// The rows of one result.
 #[derive(Clone, Debug)]
@@ -44,6 +45,14 @@ pub enum SideError {
     /// A row names no scheme.
     #[error("row {0} names no scheme; rows of race, sweep, score, watch and inspect are compared")]
     Unnamed(usize),
+    /// A field that identifies a row is no whole number.
+    #[error("row {row}: `{field}` is no whole number")]
+    Whole {
+        /// The row, from 1.
+        row: usize,
+        /// The field.
+        field: &'static str,
+    },
     /// Two rows are of the same scheme, path and seed.
     #[error("`{name}` has two rows with the seed {seed} on one path")]
     Twice {
@@ -86,11 +95,17 @@ impl Side {
             return Err(SideError::Unnamed(index + 1));
         }
         let population = text(&record, "population");
-        if !population.is_empty() && population != "alone" {
+        if !["", "only"].contains(&population) {
             shown = format!("{shown} {population}");
         }
         if is_score(&record) && text(&record, "axis") != "all" {
             shown = format!("{shown}, {} {}", text(&record, "axis"), text(&record, "class"));
+        }
+        // A name is put into lines, tables and the commands of build systems.
+        let shown = in_a_line(&shown);
+        let is_whole = |field: &str| record.get(field).is_none_or(|value| value.is_null() || value.is_u64());
+        if let Some(field) = ["seed", "path", "runs"].into_iter().find(|field| !is_whole(field)) {
+            return Err(SideError::Whole { row: index + 1, field });
         }
         let path = whole("path").unwrap_or(0);
         Ok(SideRow {
@@ -154,8 +169,9 @@ impl Side {
     /// they have.
     pub fn value(&self, name: &str, field: &str) -> Value {
         let rows: Vec<&SideRow> = self.rows_of(name).collect();
+        // A row that joins runs has the numbers of all runs that it can give.
         if let [row] = rows.as_slice()
-            && row.record.contains_key(field)
+            && (row.runs > 1 || row.record.contains_key(field))
         {
             return Value { number: number(&row.record, field), undefined: 0, rows: 1 };
         }
@@ -211,15 +227,21 @@ impl Part {
     }
 }
 
-/// Returns the mean that a row has, if the row joins several runs.
-pub(crate) fn mean_of(row: &SideRow, field: &str) -> Option<Mean> {
-    let count =
-        row.record.get(&format!("{field}_runs")).and_then(serde_json::Value::as_u64).unwrap_or(row.runs);
-    Some(Mean {
-        mean: number(&row.record, field)?,
-        half: number(&row.record, &format!("{field}{CI95}")),
-        count,
-    })
+/// Returns the mean of these rows: that of the single row that joins runs, or of the rows of single runs.
+pub(crate) fn mean_of(rows: &[&SideRow], field: &str) -> Option<Mean> {
+    if let [row] = rows
+        && row.runs > 1
+    {
+        let count = row.record.get(&format!("{field}_runs")).and_then(serde_json::Value::as_u64);
+        return Some(Mean {
+            mean: number(&row.record, field)?,
+            half: number(&row.record, &format!("{field}{CI95}")),
+            count: count.unwrap_or(row.runs),
+        });
+    }
+    let values: Vec<f64> = rows.iter().filter_map(|row| number(&row.record, field)).collect();
+    let (mean, half) = firstflight_measure::student::mean_and_ci95(&values)?;
+    Some(Mean { mean, half, count: values.len() as u64 })
 }
 
 /// Returns values by key.

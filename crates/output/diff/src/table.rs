@@ -111,6 +111,7 @@ impl Standing {
     pub fn word(self) -> &'static str {
         match self {
             Self::Equal => "equal",
+            Self::PartlyEqual => "lost or gained",
             Self::Better => "better",
             Self::Worse => "worse",
             Self::Moved => "moved",

@@ -8,7 +8,8 @@ pub fn table(heads: &[String], is_numbers: &[bool], rows: &[Vec<String>]) -> Str
     escaped(heads) + &line(rule) + &rows.iter().map(|row| escaped(row)).collect::<String>()
 }
 
-/// Escapes the characters that have a meaning in GitHub's Markdown, so that no text ends a cell, becomes markup or notifies a person.
+/// Escapes the characters that have a meaning within a line of GitHub's Markdown, so that no text ends a cell, becomes markup or a link, or
+/// notifies a person. The caller's own text begins each line.
 pub fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -18,7 +19,10 @@ pub fn text(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             // A comment between the sign and a name keeps it from being a mention.
             '@' if rest.peek().is_some_and(|next| next.is_alphanumeric()) => out.push_str("@<!-- -->"),
-            '|' | '*' | '_' | '`' | '[' | ']' | '\\' | '#' | '~' => out.extend(['\\', c]),
+            '|' | '*' | '_' | '`' | '[' | ']' | '\\' | '#' | '~' | '$' => out.extend(['\\', c]),
+            // The same keeps an address from being a link.
+            ':' if rest.peek() == Some(&'/') => out.push_str(":<!-- -->"),
+            '.' if out.ends_with("www") => out.push_str("<!-- -->."),
             '\n' | '\r' => out.push(' '),
             c => out.push(c),
         }

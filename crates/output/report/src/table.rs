@@ -133,7 +133,7 @@ pub fn render(records: &[Record], verdict: &str, style: &TableStyle) -> String {
         is_shown && records.iter().any(|record| skewed(record, view.field).is_some())
     };
     if views.iter().any(is_skewed) {
-        let note = "a (b–c): the median, minimum and maximum of the runs, where the interval of the mean would reach below zero";
+        let note = "a(b–c): the median, minimum and maximum of the runs, where the interval of the mean would reach below zero";
         notes.push(prose::fold(note, style.width, 2));
     }
     for (number, reason) in reasons.iter().enumerate() {

@@ -226,14 +226,14 @@ impl fmt::Display for Shown {
 fn marked(record: &Record, field: &str, unit: f64, value: String) -> Shown {
     let of = some_runs(record, field).map(|(had, runs)| format!("{had:.0}/{runs:.0}"));
     if let Some([median, min, max]) = skewed(record, field) {
-        let [value, min, max] = [median, min, max].map(|value| significant(value / unit));
-        return Shown { value, half: Some(format!(" ({min}–{max})")), of };
+        let [value, min, max] = [median, min, max].map(|value| two_digits(value / unit));
+        return Shown { value, half: Some(format!("({min}–{max})")), of };
     }
     Shown { half: interval(record, field, unit, &value), value, of }
 }
 
 /// Returns the median, the minimum and the maximum of a field that is never negative, but whose mean has an interval that reaches below
-/// zero; `None` for other fields. The mean and the interval would misrepresent such a distribution.
+/// zero; `None` for other fields. The mean and the interval would misrepresent its distribution.
 pub(crate) fn skewed(record: &Record, field: &str) -> Option<[f64; 3]> {
     let [mean, median, min, max] =
         ["", "_median", "_min", "_max"].map(|suffix| number(record, &format!("{field}{suffix}")));
