@@ -10,13 +10,17 @@ const EXACT: usize = 60;
 /// Returns the two-sided probability of signed ranks as uneven as these, or more, if positive and negative steps are equally likely. Steps
 /// of zero do not count. 1 if there are none.
 pub(crate) fn signed_rank(steps: &[f64]) -> f64 {
+    signed_rank_of(steps, EXACT)
+}
+
+fn signed_rank_of(steps: &[f64], exact: usize) -> f64 {
     let steps: Vec<f64> = steps.iter().copied().filter(|step| step.abs() > 0.0).collect();
     let ranks = doubled_ranks(&steps.iter().map(|step| step.abs()).collect::<Vec<_>>());
     let positive: u64 =
         ranks.iter().zip(&steps).filter(|(_, step)| **step > 0.0).map(|(rank, _)| *rank).sum();
     let total: u64 = ranks.iter().sum();
     let extreme = positive.min(total - positive);
-    if ranks.len() > EXACT {
+    if ranks.len() > exact {
         let squares: f64 = ranks.iter().map(|rank| real(*rank) * real(*rank)).sum();
         return by_normal(real(extreme), real(total) / 2.0, libm::sqrt(squares) / 2.0);
     }
@@ -35,6 +39,10 @@ pub(crate) fn signed_rank(steps: &[f64]) -> f64 {
 /// Returns the two-sided probability of rank sums as uneven as these, or more, if both samples come from one distribution. 1 if a sample is
 /// empty.
 pub(crate) fn rank_sum(one: &[f64], other: &[f64]) -> f64 {
+    rank_sum_of(one, other, EXACT)
+}
+
+fn rank_sum_of(one: &[f64], other: &[f64], exact: usize) -> f64 {
     if one.is_empty() || other.is_empty() {
         return 1.0;
     }
@@ -45,7 +53,7 @@ pub(crate) fn rank_sum(one: &[f64], other: &[f64]) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "runs are far below 2^53")]
     let (chosen, whole) = (one.len() as f64, n as f64);
     let mean = real(total) * chosen / whole;
-    if n > EXACT {
+    if n > exact {
         let spread: f64 =
             ranks.iter().map(|rank| real(*rank) - real(total) / whole).map(|rank| rank * rank).sum();
         let variance = chosen * (whole - chosen) / whole * spread / (whole - 1.0);
@@ -133,12 +141,12 @@ mod tests {
         let steps = |n: i32| -> Vec<f64> {
             (1..=n).map(|at| if at % 3 == 0 { -f64::from(at) } else { f64::from(at) }).collect()
         };
-        let (exact, normal) = (signed_rank(&steps(60)), signed_rank(&steps(61)));
-        assert!((exact - normal).abs() < 0.01 && exact < 0.05, "{exact} {normal}");
-        let sample = |n: i32, shift: f64| -> Vec<f64> { (0..n).map(|at| f64::from(at) + shift).collect() };
-        let (exact, normal) = (sample(30, 0.0), sample(31, 0.25));
-        let shifted = |values: &[f64]| values.iter().map(|value| value + 8.5).collect::<Vec<_>>();
-        let (exact, normal) = (rank_sum(&exact, &shifted(&exact)), rank_sum(&normal, &shifted(&normal)));
-        assert!((exact - normal).abs() < 0.01 && exact < 0.1, "{exact} {normal}");
+        let steps = steps(60);
+        let (exact, normal) = (signed_rank_of(&steps, 60), signed_rank_of(&steps, 0));
+        assert!((exact - normal).abs() < 0.001 && exact < 0.05, "{exact} {normal}");
+        let sample: Vec<f64> = (0..30).map(f64::from).collect();
+        let shifted: Vec<f64> = sample.iter().map(|value| value + 8.0).collect();
+        let (exact, normal) = (rank_sum_of(&sample, &shifted, 60), rank_sum_of(&sample, &shifted, 0));
+        assert!((exact - normal).abs() < 0.001 && exact < 0.05, "{exact} {normal}");
     }
 }

@@ -79,7 +79,7 @@ fn harm(first: &Standing, order: &[&Standing]) -> Option<String> {
         gentle.min_by(|one, other| at(one, 1).unwrap_or(0.0).total_cmp(&at(other, 1).unwrap_or(0.0)))?;
     let mut said = vec![of(first)?];
     said.extend(of(gentle).filter(|_| gentle.scheme != first.scheme));
-    Some(format!("harm per byte, median / 90th percentile: {}.", said.join(", ")))
+    Some(format!("harm per byte, median / p90: {}.", said.join(", ")))
 }
 
 /// Returns the schemes that are no better than byte-counting slow start by the rule of races, and the notes on them. Each is compared with

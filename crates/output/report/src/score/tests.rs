@@ -375,7 +375,7 @@ fn byte_counting_gain_is_not_credited_to_swept_schemes() {
     assert_eq!(
         said(1.2),
         "No scheme beats byte-counting slow start by median cost: h (reno) 1.20. Worst: s (reno) 1.60.\n\
-         note: harm per byte, median / 90th percentile: h 1.50 / 1.50.\n\
+         note: harm per byte, median / p90: h 1.50 / 1.50.\n\
          note: h never exited start-up and is no better than byte-counting slow start (a median cost of 1.20).\n\
          note: s counts ACKs; slow-start-counts = \"bytes\" in the sweep makes all schemes count bytes.\n\
          note: most often within 1 % of the best of a race: h 100 %."
@@ -426,7 +426,7 @@ fn the_verdict_names_the_best_what_help_adds_and_the_worst() {
         "Best without help by median cost: own (cubic) 1.50. Worst: last (reno) 3.00.\n\
          note: with router help, asks (reno) 1.20.\n\
          note: memory shows no gain: remembers (reno) 1.70.\n\
-         note: harm per byte, median / 90th percentile: own 1.50 / 1.50, asks 1.50 / 1.50.\n\
+         note: harm per byte, median / p90: own 1.50 / 1.50, asks 1.50 / 1.50.\n\
          note: the sign test race by race does not distinguish close from own.\n\
          note: avoidance laws differ (cubic, reno); avoidance = \"reno\" in the sweep compares start-ups alone.\n\
          note: most often within 1 % of the best of a race: asks 100 %."
