@@ -1,5 +1,7 @@
 //! Values that no stack should write give notes or one clear line.
 
+use std::io::{self, Read};
+
 use firstflight_qlog::{Event, Summary, read};
 use serde_json::{Value, json};
 
@@ -72,4 +74,43 @@ fn an_ack_of_a_packet_without_data_is_no_bad_range() {
     let (summary, acked, _) = outcome(&log(&[sent(0, 0), bare, ack(9, &json!([[0, 1]]))]));
     assert_eq!(acked, [0]);
     assert_eq!(summary.connections[0].notes.unsent_ranges, 0);
+}
+
+/// An input of `left` equal bytes, which fails the test if it is read to its end.
+struct Endless {
+    left: usize,
+}
+
+impl Read for Endless {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = buffer.len().min(self.left);
+        assert!(count > 0, "the whole input is read");
+        buffer[..count].fill(b'x');
+        self.left -= count;
+        Ok(count)
+    }
+}
+
+#[test]
+fn a_giant_value_is_refused_in_every_form() {
+    let beginnings = [
+        "\u{1e}{\"qlog_version\": \"0.3\", \"title\": \"",
+        "{\"qlog_version\": \"0.3\", \"title\": \"",
+        "{\"qlog_version\": \"0.3\", \"traces\": [{\"events\": [{\"time\": 1, \"name\": \"a:b\"}, {\"name\": \"",
+        "{\"qlog_version\": \"0.3\", \"traces\": [{\"events\": [], \"title\": \"",
+        "{\"qlog_version\": \"0.3\"}\n{\"time\": 1, \"name\": \"",
+    ];
+    for beginning in beginnings {
+        let input = beginning.as_bytes().chain(Endless { left: 1 << 25 });
+        let error = read(input, &mut |_, _, _| {}).expect_err(beginning).to_string();
+        assert!(error.ends_with(" is longer than 16 MiB"), "{beginning}: {error}");
+    }
+}
+
+#[test]
+fn a_long_log_of_small_events_is_read() {
+    let filler = "x".repeat(1 << 16);
+    let event = json!({"time": 1, "name": "a:b", "data": {"text": filler}});
+    let (summary, ..) = outcome(&log(&vec![event; 300]));
+    assert_eq!((summary.events, summary.early), (300, None));
 }
