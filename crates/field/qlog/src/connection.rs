@@ -136,10 +136,10 @@ impl Connection {
         self.notes.unreadable += 1;
     }
 
-    /// Processes an entry of the log.
-    pub(crate) fn take(&mut self, entry: &Entry<'_>, head: &Head, emit: Emit<'_>) {
+    /// Processes an entry of the log, at `time` by the log's clock.
+    pub(crate) fn take(&mut self, time: f64, entry: &Entry<'_>, head: &Head, emit: Emit<'_>) {
         let last = self.clock.last;
-        let at = self.clock.at(entry.time, entry.is_difference, head);
+        let at = self.clock.at(time, head);
         let is_loss = entry.name == "packet_lost";
         if at > last || !is_loss {
             self.report_losses(last, emit);

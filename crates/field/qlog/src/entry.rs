@@ -13,7 +13,7 @@ pub(crate) struct Entry<'a> {
     /// The name without its namespace, in lower case: early logs of picoquic have upper case.
     pub(crate) name: Cow<'a, str>,
     pub(crate) time: f64,
-    /// Whether the time counts from the event before.
+    /// Whether the time counts from the event before in the trace.
     pub(crate) is_difference: bool,
     pub(crate) data: &'a Value,
     /// The identifier of the connection, if the event has its own.
@@ -36,11 +36,10 @@ impl<'a> Entry<'a> {
     fn of_object(value: &'a Value, head: &Head) -> Option<Self> {
         let name =
             value.get("name").or_else(|| value.get("type")).or_else(|| value.get("event"))?.as_str()?;
-        let is_difference = matches!(head.time_format(), Some("delta" | "relative_to_previous_event"));
         Some(Self {
             name: lower(name.rsplit_once(':').map_or(name, |(_, name)| name)),
             time: number(value.get("time")?)?,
-            is_difference,
+            is_difference: head.has_differences(),
             data: value.get("data").unwrap_or(&Value::Null),
             group: value.get("group_id").and_then(Value::as_str),
         })

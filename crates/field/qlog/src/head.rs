@@ -62,6 +62,19 @@ impl Head {
         self.common("time_format").or_else(|| self.trace.get("time_format"))?.as_str()
     }
 
+    /// Returns whether times count from the event before in the trace.
+    pub(crate) fn has_differences(&self) -> bool {
+        matches!(self.time_format(), Some("delta" | "relative_to_previous_event"))
+    }
+
+    /// Returns whether both give events the same times, and the same groups if events `are_grouped`.
+    pub(crate) fn reads_as(&self, other: &Self, are_grouped: bool) -> bool {
+        self.unit().total_cmp(&other.unit()).is_eq()
+            && self.time_format() == other.time_format()
+            && self.event_fields == other.event_fields
+            && (!are_grouped || self.group() == other.group())
+    }
+
     /// Returns the reference time as a number in the unit of times.
     pub(crate) fn reference(&self) -> Option<f64> {
         number(self.common("reference_time")?)
