@@ -34,7 +34,8 @@ pub struct Connection {
     pub notes: Notes,
     clock: Clock,
     flight: Flight,
-    state: Option<State>,
+    /// The last state, and whether a timeout was its cause.
+    state: Option<(State, bool)>,
     /// Packets found lost that were not reported yet. The log has an entry for each.
     losses: Vec<Packet>,
 }
@@ -328,8 +329,8 @@ impl Connection {
             first_text(data, &["trigger"]).into_iter().chain(first_text(data, &["congestion_event"]));
         let causes: Vec<String> = causes.chain([name]).map(plain).collect();
         let has = |words: [&str; 2]| causes.iter().any(|cause| words.iter().any(|word| cause.contains(word)));
-        if self.state.replace(state) != Some(state) {
-            let is_timeout = has(["persistent", "timeout"]);
+        let is_timeout = has(["persistent", "timeout"]);
+        if self.state.replace((state, is_timeout)) != Some((state, is_timeout)) {
             let is_mark = has(["ecn", "mark"]);
             emit(at, &Event::State { state, is_timeout, is_mark });
         }
