@@ -165,10 +165,10 @@ impl Reading<'_> {
         let connection = &mut self.found.connections[index];
         let take = &mut *self.take;
         match entry {
-            Some(entry) => {
+            Some(entry) if !entry.name.is_empty() => {
                 connection.take(time, &entry, &self.head, &mut |at, event| take(index, at, event));
             }
-            None => connection.unreadable(),
+            _ => connection.unreadable(),
         }
     }
 

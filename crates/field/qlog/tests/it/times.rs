@@ -85,3 +85,17 @@ fn a_field_after_events_that_changes_nothing_is_read() {
     assert_eq!(found, [(0, 0), (0, 5)]);
     assert_eq!(summary.connections[0].title, "late");
 }
+
+#[test]
+fn a_difference_of_an_event_without_a_name_counts() {
+    let events = sent(&[(5, ""), (10, ""), (10, "")]).replacen("transport:packet_sent", "", 2);
+    let events = events.replacen("\"name\":\"\",", "", 1).replacen("\"\"", "\"transport:packet_sent\"", 1);
+    let log = format!(
+        r#"{{"qlog_version": "0.3", "traces": [{{"common_fields": {{"time_format": "delta"}}, "events": [{{"time": 1,
+            "name": "a:b"}}, {}}}]}}"#,
+        events.trim_start_matches('[')
+    );
+    let (summary, found) = packets(&log).expect("a qlog");
+    assert_eq!(found, [(0, 15), (0, 25)]);
+    assert_eq!(summary.connections[0].notes.unreadable, 1);
+}
