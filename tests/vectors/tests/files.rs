@@ -156,7 +156,9 @@ fn each_constant_of_rfc_9406_has_a_vector_that_fails_without_it() {
     for (constant, vector) in wrong {
         let file = root().join("hystartpp").join(format!("{vector}.json"));
         let output = run(vec![file], "hystartpp.py", &[constant]);
-        assert_eq!(output.status.code(), Some(1), "{constant} passes {vector}");
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(1), "{constant} passes {vector}: {printed}");
+        assert!(printed.contains(" and must be "), "{constant} gives no wrong value in {vector}: {printed}");
     }
 }
 

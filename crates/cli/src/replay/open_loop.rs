@@ -84,7 +84,7 @@ pub(super) fn replay(replay: &Replay, first: Input, registry: Registry) -> Resul
     let recorder = Arc::new(Recorder::default());
     let settings = Settings { mtu: Bytes::new(mtu), ..Settings::default() };
     let host = Host::observed(controller, settings, Time::ZERO, Some(recorder.clone()));
-    let feed = Feed { host, window: None, in_flight: 0, is_idle: false };
+    let feed = Feed { host, window: None, in_flight: 0, is_idle: false, lost_at: None, collapsed_at: None };
     let (calls, exit) = run(path, chosen.index, feed, &recorder, shown)?;
     if replay.json {
         return Ok(());
@@ -138,11 +138,7 @@ fn run(
     let mut failure = None;
     let mut calls = 0;
     let mut exit = None;
-    qlog::read(captures::opened(path)?, &mut |index: usize, at: u64, event: &Event<'_>| {
-        if index != chosen || failure.is_some() {
-            return;
-        }
-        feed.event(Time::ZERO + Span::from_nanos(at), event);
+    let mut show = || {
         let Records { calls: records, exit: first } = recorder.take();
         exit = exit.or(first);
         for record in records {
@@ -151,8 +147,18 @@ fn run(
                 failure.get_or_insert(error);
             }
         }
+        failure.is_none()
+    };
+    let mut is_shown = true;
+    qlog::read(captures::opened(path)?, &mut |index: usize, at: u64, event: &Event<'_>| {
+        if index == chosen && is_shown {
+            feed.event(Time::ZERO + Span::from_nanos(at), event);
+            is_shown = show();
+        }
     })
     .map_err(|error| captures::unreadable(path, &error))?;
+    feed.report_loss();
+    show();
     failure.map_or(Ok(()), Err)?;
     shown.flush()?;
     Ok((calls, exit))
@@ -239,10 +245,18 @@ struct Feed {
     in_flight: u64,
     /// Whether the log says that the application limits the sender.
     is_idle: bool,
+    /// Time of a loss that was not reported to the scheme. The log's next events may say that it is persistent congestion.
+    lost_at: Option<Time>,
+    /// The last time at which the log named persistent congestion or a timeout as the cause of a state.
+    collapsed_at: Option<Time>,
 }
 
 impl Feed {
     fn event(&mut self, now: Time, event: &Event<'_>) {
+        let is_response = matches!(event, Event::State { .. } | Event::Metrics(_));
+        if !is_response || self.lost_at != Some(now) {
+            self.report_loss();
+        }
         match event {
             Event::Sent(packet) => {
                 self.in_flight += packet.bytes;
@@ -269,12 +283,26 @@ impl Feed {
                     self.host.on_packet_lost(packet.number, packet.bytes, Some(at(packet)));
                 }
                 self.remove(packets);
-                self.host.on_loss(now, false);
+                self.lost_at = Some(now);
             }
             Event::Metrics(metrics) => self.window = metrics.window.or(self.window),
-            Event::State { state, .. } => self.is_idle = *state == State::ApplicationLimited,
+            Event::State { state, is_timeout, .. } => {
+                self.is_idle = *state == State::ApplicationLimited;
+                if *is_timeout {
+                    self.collapsed_at = Some(now);
+                }
+            }
             Event::MaxAckDelay(nanos) => self.host.set_max_ack_delay(Span::from_nanos(*nanos)),
+            // A probe timeout shows no loss and leaves the window as it is (RFC 9002 section 6.2).
             Event::TimedOut | Event::Closed => {}
+        }
+    }
+
+    /// Reports the last loss to the scheme, once the log's response to it is known. Losses are persistent congestion if the log says so at the
+    /// same time.
+    fn report_loss(&mut self) {
+        if let Some(at) = self.lost_at.take() {
+            self.host.on_loss(at, self.collapsed_at == Some(at));
         }
     }
 

@@ -171,3 +171,51 @@ fn notes_say_what_a_log_lacks() {
         assert!(said.contains(line), "{line}: {said}");
     }
 }
+
+/// Returns the lines of a log: an acknowledged packet, then 11 of which the last ten are acknowledged and the first is lost at 70 ms, with these
+/// events around the loss.
+fn loss(before: &str, after: &str) -> String {
+    let event = |time: u32, name: &str, number: u32, more: &str| {
+        format!(
+            "{{\"time\":{time},\"name\":\"{name}\",\"data\":{{\"header\":{{\"packet_type\":\"1RTT\",\"packet_number\":{number}}}{more}}}}}\n"
+        )
+    };
+    let sent = |time, number| event(time, "transport:packet_sent", number, ",\"raw\":{\"length\":1200}");
+    let acked = |time, ranges: &str| {
+        let frames = format!(",\"frames\":[{{\"frame_type\":\"ack\",\"acked_ranges\":{ranges}}}]");
+        event(time, "transport:packet_received", 1, &frames)
+    };
+    let mut log = "{\"qlog_version\":\"0.3\",\"trace\":{}}\n".to_owned();
+    log += &(sent(0, 0) + &acked(20, "[[0]]"));
+    log.extend((1..12).map(|number| sent(20, number)));
+    log + &acked(70, "[[2,11]]") + before + &event(70, "recovery:packet_lost", 1, "") + after
+}
+
+#[test]
+fn a_replay_passes_persistent_congestion_of_the_log() {
+    let place = folder("qlog-persistent");
+    let state = |time: u32, name: &str| {
+        format!(
+            "{{\"time\":{time},\"name\":\"recovery:congestion_state_updated\",\"data\":{{\"new\":\"{name}\"}}}}\n"
+        )
+    };
+    let collapse = state(70, "persistent_congestion");
+    let cases = [
+        ("before", loss(&collapse, ""), true),
+        ("after", loss("", &collapse), true),
+        ("in-recovery", loss(&state(60, "recovery"), &collapse), true),
+        ("later", loss("", &state(71, "persistent_congestion")), false),
+        ("none", loss("", &state(70, "recovery")), false),
+        ("at-the-end", loss("", ""), false),
+    ];
+    for (name, log, is_persistent) in cases {
+        let file = place.join(format!("{name}.qlog"));
+        std::fs::write(&file, log).expect("a file");
+        let output = run(&["replay", text(&file), "--scheme", "slow-start", "--json"]);
+        assert_eq!(status(&output), 0, "{name}: {}", stderr(&output));
+        let trace = stdout(&output);
+        let losses: Vec<&str> = trace.lines().filter(|line| line.contains("\"lost\"")).collect();
+        assert_eq!(losses.len(), 1, "{name}: {trace}");
+        assert_eq!(losses[0].contains("\"persistent\":true"), is_persistent, "{name}: {}", losses[0]);
+    }
+}

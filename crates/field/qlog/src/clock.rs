@@ -10,8 +10,6 @@ const LATEST: u64 = 1 << 60;
 pub(crate) struct Clock {
     /// The first time, in units; `None` before it.
     first: Option<f64>,
-    /// The sum of the times of a log with time differences.
-    sum: f64,
     /// The last time returned.
     pub(crate) last: u64,
     /// Number of events that were earlier than the event before.
@@ -19,15 +17,9 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Returns the time of an event. `is_difference` says whether `time` counts from the event before. Time does not go back: an event that is
-    /// earlier than the event before has that event's time.
-    pub(crate) fn at(&mut self, time: f64, is_difference: bool, head: &Head) -> u64 {
-        let time = if is_difference {
-            self.sum += time;
-            self.sum
-        } else {
-            time
-        };
+    /// Returns the time of an event at `time` by the log's clock. Time does not go back: an event that is earlier than the event before has
+    /// that event's time.
+    pub(crate) fn at(&mut self, time: f64, head: &Head) -> u64 {
         let since = (time - *self.first.get_or_insert(time)) * head.unit();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
         let at = (since.round() as u64).min(LATEST);
@@ -36,10 +28,12 @@ impl Clock {
         self.last
     }
 
-    /// Returns the time of the first event by the log's clock, in seconds; `None` before it.
+    /// Returns the time of the first event by the log's clock, in seconds; `None` before it, or if the number is too large.
     pub(crate) fn began(&self, head: &Head) -> Option<f64> {
         let is_relative = head.time_format().is_some_and(|format| format.starts_with("relative"));
-        let reference = head.reference().filter(|_| is_relative || !head.event_fields.is_empty());
-        Some((self.first? + reference.unwrap_or(0.0)) * head.unit() / 1e9)
+        let is_relative = is_relative || head.has_differences() || !head.event_fields.is_empty();
+        let reference = head.reference().filter(|_| is_relative).unwrap_or(0.0);
+        let began = (self.first? + reference) * head.unit() / 1e9;
+        began.is_finite().then_some(began)
     }
 }

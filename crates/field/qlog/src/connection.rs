@@ -34,7 +34,8 @@ pub struct Connection {
     pub notes: Notes,
     clock: Clock,
     flight: Flight,
-    state: Option<State>,
+    /// The last state, and whether a timeout was its cause.
+    state: Option<(State, bool)>,
     /// Packets found lost that were not reported yet. The log has an entry for each.
     losses: Vec<Packet>,
 }
@@ -52,10 +53,16 @@ pub struct Notes {
     pub without_frames: u64,
     /// Packets newly acknowledged.
     pub acked: u64,
-    /// Packets that the log reports as lost.
+    /// Packets in flight that the log reports as lost.
     pub lost: u64,
+    /// Whether the log reports losses.
+    pub reports_losses: bool,
     /// Packets that were assumed lost by RFC 9002's packet threshold, because the log reports no losses.
     pub assumed_lost: u64,
+    /// Ranges of acknowledged packets that are not two numbers in ascending order, and are left out.
+    pub bad_ranges: u64,
+    /// Ranges of acknowledged packets with numbers above the largest that was sent. These numbers are left out.
+    pub unsent_ranges: u64,
     /// Whether the log has congestion windows.
     pub has_window: bool,
     /// Whether the log has slow-start thresholds.
@@ -85,10 +92,24 @@ impl Notes {
             format!("the frames of {} packets are not listed: each counts as data", self.without_frames),
         );
         add(
-            self.assumed_lost > 0 && self.lost == 0,
+            self.assumed_lost > 0 && !self.reports_losses,
             format!(
                 "it reports no losses: {} packets are assumed lost by the packet threshold of RFC 9002",
                 self.assumed_lost
+            ),
+        );
+        add(
+            self.bad_ranges > 0,
+            format!(
+                "{} ranges of acknowledged packets are not in ascending order and are left out",
+                self.bad_ranges
+            ),
+        );
+        add(
+            self.unsent_ranges > 0,
+            format!(
+                "{} ranges of acknowledged packets have numbers that were not sent, which are left out",
+                self.unsent_ranges
             ),
         );
         let metrics = [
@@ -116,10 +137,10 @@ impl Connection {
         self.notes.unreadable += 1;
     }
 
-    /// Processes an entry of the log.
-    pub(crate) fn take(&mut self, entry: &Entry<'_>, head: &Head, emit: Emit<'_>) {
+    /// Processes an entry of the log, at `time` by the log's clock.
+    pub(crate) fn take(&mut self, time: f64, entry: &Entry<'_>, head: &Head, emit: Emit<'_>) {
         let last = self.clock.last;
-        let at = self.clock.at(entry.time, entry.is_difference, head);
+        let at = self.clock.at(time, head);
         let is_loss = entry.name == "packet_lost";
         if at > last || !is_loss {
             self.report_losses(last, emit);
@@ -184,6 +205,7 @@ impl Connection {
     fn on_sent(&mut self, at: u64, data: &Value, emit: Emit<'_>) {
         self.assume_losses(at, emit);
         let (Some(space), Some(number)) = (space(data), number(data)) else { return };
+        self.flight.number(space, number);
         let Some(carries) = carries(data) else { return };
         let Some(bytes) = length(data).filter(|bytes| (1..=LARGEST).contains(bytes)) else {
             self.notes.without_length += 1;
@@ -203,7 +225,7 @@ impl Connection {
         for frame in frames.into_iter().flatten().filter(|frame| frame_type(frame) == Some("ack")) {
             self.assume_losses(at, emit);
             let ranges = frame.get("acked_ranges").and_then(Value::as_array);
-            let ranges: Vec<_> = ranges.into_iter().flatten().filter_map(range).collect();
+            let ranges: Vec<_> = ranges.into_iter().flatten().map(range).collect();
             let is_marked = first_whole(frame, &["ce"]).is_some_and(|ce| self.flight.is_marked(space, ce));
             self.acknowledge(at, space, &ranges, is_marked, emit);
         }
@@ -211,14 +233,37 @@ impl Connection {
 
     fn on_packets_acked(&mut self, at: u64, data: &Value, emit: Emit<'_>) {
         let numbers = data.get("packet_numbers").and_then(Value::as_array);
-        let ranges: Vec<_> =
-            numbers.into_iter().flatten().filter_map(whole).map(|number| (number, number)).collect();
+        let ranges: Vec<_> = numbers
+            .into_iter()
+            .flatten()
+            .map(|number| whole(number).map(|number| (number, number)))
+            .collect();
         let space = first_text(data, &["packet_number_space"]).and_then(space_of);
         self.acknowledge(at, space.unwrap_or(Space::Application), &ranges, false, emit);
     }
 
-    fn acknowledge(&mut self, at: u64, space: Space, ranges: &[(u64, u64)], is_marked: bool, emit: Emit<'_>) {
-        let (packets, spurious) = self.flight.acked(space, ranges);
+    /// Processes the ranges of an ACK; `None` is a range that is not two numbers in ascending order.
+    fn acknowledge(
+        &mut self,
+        at: u64,
+        space: Space,
+        ranges: &[Option<(u64, u64)>],
+        is_marked: bool,
+        emit: Emit<'_>,
+    ) {
+        let largest = self.flight.largest(space);
+        let mut sent = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            let Some((first, last)) = *range else {
+                self.notes.bad_ranges += 1;
+                continue;
+            };
+            self.notes.unsent_ranges += u64::from(largest.is_none_or(|largest| last > largest));
+            sent.extend(
+                largest.filter(|largest| first <= *largest).map(|largest| (first, last.min(largest))),
+            );
+        }
+        let (packets, spurious) = self.flight.acked(space, &sent);
         self.notes.acked += packets.len() as u64;
         if !packets.is_empty() {
             emit(at, &Event::Acked { packets: &packets, spurious, is_marked });
@@ -227,8 +272,10 @@ impl Connection {
 
     fn on_lost(&mut self, data: &Value) {
         let (Some(space), Some(number)) = (space(data), number(data)) else { return };
-        self.notes.lost += 1;
-        self.losses.extend(self.flight.lost(space, number));
+        self.notes.reports_losses = true;
+        let packet = self.flight.lost(space, number);
+        self.notes.lost += u64::from(packet.is_some());
+        self.losses.extend(packet);
     }
 
     /// Takes the event of mvfst, which has the largest lost number and the number of lost packets.
@@ -236,8 +283,9 @@ impl Connection {
         let largest = first_whole(data, &["largest_lost_packet_num"]);
         let count = first_whole(data, &["lost_packets"]);
         let (Some(largest), Some(count)) = (largest, count) else { return };
-        self.notes.lost = self.notes.lost.saturating_add(count);
+        self.notes.reports_losses = true;
         let packets = self.flight.oldest_lost(largest, count);
+        self.notes.lost += packets.len() as u64;
         self.losses.extend(packets);
         self.report_losses(at, emit);
     }
@@ -245,7 +293,7 @@ impl Connection {
     /// Assumes that overtaken packets are lost, as long as the log reports no losses. An entry of a loss follows its ACK directly, so this is
     /// called with the next packet.
     fn assume_losses(&mut self, at: u64, emit: Emit<'_>) {
-        if self.notes.lost > 0 {
+        if self.notes.reports_losses {
             return;
         }
         let numbers = self.flight.overtaken();
@@ -281,8 +329,8 @@ impl Connection {
             first_text(data, &["trigger"]).into_iter().chain(first_text(data, &["congestion_event"]));
         let causes: Vec<String> = causes.chain([name]).map(plain).collect();
         let has = |words: [&str; 2]| causes.iter().any(|cause| words.iter().any(|word| cause.contains(word)));
-        if self.state.replace(state) != Some(state) {
-            let is_timeout = has(["persistent", "timeout"]);
+        let is_timeout = has(["persistent", "timeout"]);
+        if self.state.replace((state, is_timeout)) != Some((state, is_timeout)) {
             let is_mark = has(["ecn", "mark"]);
             emit(at, &Event::State { state, is_timeout, is_mark });
         }
@@ -387,12 +435,14 @@ fn carries(data: &Value) -> Option<Carries> {
     if frames.is_empty() { Some(Carries::Unknown) } else { carries }
 }
 
-/// Returns the ends of a range of packet numbers, which may be one number.
+/// Returns the ends of a range of packet numbers, which may be one number; `None` if they are not numbers in ascending order.
 fn range(value: &Value) -> Option<(u64, u64)> {
-    match value {
-        Value::Array(ends) => Some((whole(ends.first()?)?, whole(ends.last()?)?)),
-        _ => whole(value).map(|number| (number, number)),
-    }
+    let (first, last) = match value {
+        Value::Array(ends) => (ends.first()?, ends.last()?),
+        _ => (value, value),
+    };
+    let (first, last) = (whole(first)?, whole(last)?);
+    (first <= last).then_some((first, last))
 }
 
 /// Returns the state of this name; `None` before the controller starts.

@@ -10,10 +10,10 @@ use crate::head::Head;
 /// The parts of an event.
 #[derive(Debug)]
 pub(crate) struct Entry<'a> {
-    /// The name without its namespace, in lower case: early logs of picoquic have upper case.
+    /// The name without its namespace, in lower case: early logs of picoquic have upper case. Empty if the event has none.
     pub(crate) name: Cow<'a, str>,
     pub(crate) time: f64,
-    /// Whether the time counts from the event before.
+    /// Whether the time counts from the event before in the trace.
     pub(crate) is_difference: bool,
     pub(crate) data: &'a Value,
     /// The identifier of the connection, if the event has its own.
@@ -24,7 +24,7 @@ pub(crate) struct Entry<'a> {
 const USUAL: [&str; 4] = ["relative_time", "category", "event", "data"];
 
 impl<'a> Entry<'a> {
-    /// Returns the parts of an event; `None` if it has no name or no time.
+    /// Returns the parts of an event; `None` if it has no time.
     pub(crate) fn of(value: &'a Value, head: &Head) -> Option<Self> {
         match value {
             Value::Object(_) => Self::of_object(value, head),
@@ -34,13 +34,12 @@ impl<'a> Entry<'a> {
     }
 
     fn of_object(value: &'a Value, head: &Head) -> Option<Self> {
-        let name =
-            value.get("name").or_else(|| value.get("type")).or_else(|| value.get("event"))?.as_str()?;
-        let is_difference = matches!(head.time_format(), Some("delta" | "relative_to_previous_event"));
+        let name = value.get("name").or_else(|| value.get("type")).or_else(|| value.get("event"));
+        let name = name.and_then(Value::as_str).unwrap_or_default();
         Some(Self {
             name: lower(name.rsplit_once(':').map_or(name, |(_, name)| name)),
             time: number(value.get("time")?)?,
-            is_difference,
+            is_difference: head.has_differences(),
             data: value.get("data").unwrap_or(&Value::Null),
             group: value.get("group_id").and_then(Value::as_str),
         })
@@ -64,7 +63,7 @@ impl<'a> Entry<'a> {
             }
         }
         let (time, is_difference) = time?;
-        Some(Self { name: lower(name?), time, is_difference, data, group })
+        Some(Self { name: lower(name.unwrap_or_default()), time, is_difference, data, group })
     }
 }
 

@@ -79,7 +79,7 @@ pub enum Event<'a> {
     Lost(&'a [Packet]),
     /// The controller's values changed.
     Metrics(Metrics),
-    /// The controller's state changed.
+    /// The controller's state changed, or a timeout prolonged it.
     State {
         /// The new state.
         state: State,

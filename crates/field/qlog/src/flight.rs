@@ -18,19 +18,32 @@ pub(crate) struct Flight {
     sent: BTreeMap<Key, Packet>,
     lost: BTreeMap<Key, Packet>,
     largest_acked: BTreeMap<Space, u64>,
+    /// The largest number of a packet that was sent, of any content.
+    largest_sent: BTreeMap<Space, u64>,
     /// The number of congestion marks that the last ACK reported.
     marks: BTreeMap<Space, u64>,
 }
 
 impl Flight {
+    /// Takes the number of a packet that was sent, whatever it carries.
+    pub(crate) fn number(&mut self, space: Space, number: u64) {
+        let largest = self.largest_sent.entry(space).or_insert(number);
+        *largest = (*largest).max(number);
+    }
+
+    /// Returns the largest number of a packet that was sent.
+    pub(crate) fn largest(&self, space: Space) -> Option<u64> {
+        self.largest_sent.get(&space).copied()
+    }
+
     pub(crate) fn sent(&mut self, packet: Packet) {
         self.sent.insert((packet.space, packet.number), packet);
     }
 
-    /// Acknowledges these ranges, whose ends are included. Returns the packets that are newly acknowledged, and how many of them were lost.
+    /// Acknowledges these ascending ranges of packets that were sent. Their ends are included. Returns the packets that are newly acknowledged, and how many of them were lost.
     pub(crate) fn acked(&mut self, space: Space, ranges: &[(u64, u64)]) -> (Vec<Packet>, usize) {
         let (mut packets, mut spurious) = (Vec::new(), 0);
-        for &(first, last) in ranges.iter().filter(|(first, last)| first <= last) {
+        for &(first, last) in ranges {
             let largest = self.largest_acked.entry(space).or_insert(last);
             *largest = (*largest).max(last);
             for (map, is_lost) in [(&mut self.sent, false), (&mut self.lost, true)] {

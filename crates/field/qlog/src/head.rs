@@ -4,6 +4,10 @@ use serde_json::{Map, Value};
 
 use crate::fields::{first_text, number};
 
+/// The fields that are kept: others would only take memory.
+const KEPT: [&str; 6] =
+    ["code_version", "common_fields", "configuration", "time_format", "title", "vantage_point"];
+
 /// The fields of the file and of one trace that are not events. Those of the trace have precedence.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Head {
@@ -21,7 +25,9 @@ impl Head {
         if matches!(name, "qlog_version" | "file_schema") && self.version.is_none() {
             self.version = value.as_str().map(str::to_owned);
         }
-        self.file.insert(name.to_owned(), value);
+        if KEPT.contains(&name) {
+            self.file.insert(name.to_owned(), value);
+        }
     }
 
     /// Adds a field of the trace.
@@ -30,7 +36,9 @@ impl Head {
             let names = value.as_array().into_iter().flatten();
             self.event_fields = names.map(|name| name.as_str().unwrap_or_default().to_owned()).collect();
         }
-        self.trace.insert(name.to_owned(), value);
+        if KEPT.contains(&name) {
+            self.trace.insert(name.to_owned(), value);
+        }
     }
 
     /// Forgets the previous trace.
@@ -52,6 +60,19 @@ impl Head {
     /// Returns the format of times.
     pub(crate) fn time_format(&self) -> Option<&str> {
         self.common("time_format").or_else(|| self.trace.get("time_format"))?.as_str()
+    }
+
+    /// Returns whether times count from the event before in the trace.
+    pub(crate) fn has_differences(&self) -> bool {
+        matches!(self.time_format(), Some("delta" | "relative_to_previous_event"))
+    }
+
+    /// Returns whether both give events the same times, and the same groups if events `are_grouped`.
+    pub(crate) fn reads_as(&self, other: &Self, are_grouped: bool) -> bool {
+        self.unit().total_cmp(&other.unit()).is_eq()
+            && self.time_format() == other.time_format()
+            && self.event_fields == other.event_fields
+            && (!are_grouped || self.group() == other.group())
     }
 
     /// Returns the reference time as a number in the unit of times.

@@ -53,11 +53,18 @@ pub fn is_qlog(first: &[u8]) -> bool {
 /// Reads a file to its end, and passes the events of its connections to `take`.
 ///
 /// # Errors
-/// If the system cannot read the input, or if it does not begin as qlog. A file that ends early is accepted.
+/// If the system cannot read the input, if it does not begin as qlog, or if a field that gives events their times or their connections comes
+/// after events. A file that ends early is accepted.
 pub fn read(input: impl Read, take: Take<'_>) -> Result<Summary, QlogError> {
     let mut input = BufReader::with_capacity(1 << 16, input);
-    let mut reading =
-        Reading { take, head: Head::default(), known: BTreeMap::new(), found: Summary::default() };
+    let mut reading = Reading {
+        take,
+        head: Head::default(),
+        known: BTreeMap::new(),
+        sum: 0.0,
+        late: None,
+        found: Summary::default(),
+    };
     let mut sink = |piece: Piece<'_>| reading.piece(piece);
     let first = first_byte(&mut input)?;
     let ended = match first {
@@ -71,7 +78,12 @@ pub fn read(input: impl Read, take: Take<'_>) -> Result<Summary, QlogError> {
         None => return Err(QlogError::Format("it is empty".to_owned())),
     };
     reading.end_trace();
-    let Reading { head, mut found, .. } = reading;
+    let Reading { head, mut found, late, .. } = reading;
+    if let Some(name) = late {
+        return Err(QlogError::Format(format!(
+            "the field {name} follows events of its trace and changes their times or connections; it must precede \"events\""
+        )));
+    }
     (found.version, found.early, found.broken) = (head.version, ended.early, ended.broken);
     if found.events == 0 && found.version.is_none() {
         let what = "it has neither qlog_version nor file_schema, and no events";
@@ -97,18 +109,33 @@ struct Reading<'a> {
     head: Head,
     /// The connections of the trace, by their identifiers.
     known: BTreeMap<String, usize>,
+    /// The sum of the time differences of the trace.
+    sum: f64,
+    /// A field that changes how the events before it are read. Nothing is read after it.
+    late: Option<String>,
     found: Summary,
 }
 
 impl Reading<'_> {
     fn piece(&mut self, piece: Piece<'_>) {
+        if self.late.is_some() {
+            return;
+        }
         match piece {
             Piece::FileField(name, value) => self.head.of_file(name, value),
             Piece::BeginTrace => {
                 self.end_trace();
                 self.head.begin_trace();
             }
-            Piece::TraceField(name, value) => self.head.of_trace(name, value),
+            Piece::TraceField(name, value) if self.known.is_empty() => self.head.of_trace(name, value),
+            Piece::TraceField(name, value) => {
+                let before = self.head.clone();
+                self.head.of_trace(name, value);
+                let are_grouped = self.known.keys().any(|group| !group.is_empty());
+                if !self.head.reads_as(&before, are_grouped) {
+                    self.late = Some(format!("{name:?}"));
+                }
+            }
             Piece::Event(value) => self.event(&value),
             Piece::EndTrace => self.end_trace(),
         }
@@ -123,6 +150,7 @@ impl Reading<'_> {
         }
         self.found.events += 1;
         let entry = Entry::of(value, &self.head);
+        let time = entry.as_ref().map_or(0.0, |entry| self.time(entry));
         let group = entry.as_ref().and_then(|entry| entry.group).or(self.head.group()).unwrap_or_default();
         let index = match self.known.get(group) {
             Some(index) => *index,
@@ -137,15 +165,26 @@ impl Reading<'_> {
         let connection = &mut self.found.connections[index];
         let take = &mut *self.take;
         match entry {
-            Some(entry) => {
-                connection.take(&entry, &self.head, &mut |at, event| take(index, at, event));
+            Some(entry) if !entry.name.is_empty() => {
+                connection.take(time, &entry, &self.head, &mut |at, event| take(index, at, event));
             }
-            None => connection.unreadable(),
+            _ => connection.unreadable(),
+        }
+    }
+
+    /// Returns the time of an event by the log's clock.
+    fn time(&mut self, entry: &Entry<'_>) -> f64 {
+        if entry.is_difference {
+            self.sum += entry.time;
+            self.sum
+        } else {
+            entry.time
         }
     }
 
     /// Ends the connections of the trace.
     fn end_trace(&mut self) {
+        self.sum = 0.0;
         for index in std::mem::take(&mut self.known).into_values() {
             let take = &mut *self.take;
             self.found.connections[index].finish(&self.head, &mut |at, event| take(index, at, event));

@@ -1,5 +1,6 @@
 //! The JSON texts of a file, read piece by piece: a trace is not kept in memory.
 
+use std::cell::Cell;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
@@ -11,8 +12,9 @@ use crate::error::QlogError;
 /// The separator of records (RFC 7464).
 pub(crate) const RS: u8 = 0x1E;
 
-/// Maximum length of a record in a JSON text sequence.
-const MAX_RECORD: usize = 1 << 26;
+/// Maximum length of a record in a JSON text sequence, and of an event or a field in the other forms. In memory a value needs several times
+/// its text.
+const MAX_RECORD: usize = 1 << 24;
 
 /// A piece of a file.
 pub(crate) enum Piece<'a> {
@@ -92,7 +94,7 @@ fn next_record(input: &mut dyn BufRead, record: &mut Vec<u8>) -> Result<bool, Ql
         record.extend_from_slice(&buffer[..taken]);
         input.consume(taken + usize::from(end.is_some()));
         if record.len() > MAX_RECORD {
-            return Err(QlogError::Format(format!("a record is longer than {} MiB", MAX_RECORD >> 20)));
+            return Err(too_long("a record"));
         }
         if end.is_some() {
             return Ok(false);
@@ -100,14 +102,38 @@ fn next_record(input: &mut dyn BufRead, record: &mut Vec<u8>) -> Result<bool, Ql
     }
 }
 
+/// Returns the error of a record above the maximum.
+fn too_long(what: &str) -> QlogError {
+    QlogError::Format(format!("{what} is longer than {} MiB", MAX_RECORD >> 20))
+}
+
+/// Bytes of an input, of which there may be a maximum number since the last piece.
+struct Limited<'a, R> {
+    input: R,
+    since_piece: &'a Cell<usize>,
+}
+
+impl<R: Read> Read for Limited<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.since_piece.get() > MAX_RECORD {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let count = self.input.read(buffer)?;
+        self.since_piece.set(self.since_piece.get() + count);
+        Ok(count)
+    }
+}
+
 /// Reads a JSON text, and the texts that follow it, each an event.
 pub(crate) fn read_texts(input: impl Read, sink: Sink<'_>) -> Result<Ended, QlogError> {
     let mut events = 0_u64;
+    let since_piece = Cell::new(0);
     let mut counting = |piece: Piece<'_>| {
+        since_piece.set(0);
         events += u64::from(matches!(piece, Piece::Event(_)));
         sink(piece);
     };
-    let mut text = serde_json::Deserializer::from_reader(input);
+    let mut text = serde_json::Deserializer::from_reader(Limited { input, since_piece: &since_piece });
     let mut read = FileSeed { sink: &mut counting }.deserialize(&mut text);
     if read.is_ok() {
         for value in text.into_iter::<Value>() {
@@ -121,6 +147,9 @@ pub(crate) fn read_texts(input: impl Read, sink: Sink<'_>) -> Result<Ended, Qlog
         }
     }
     let Err(error) = read else { return Ok(Ended::default()) };
+    if since_piece.get() > MAX_RECORD {
+        return Err(too_long("an event or a field"));
+    }
     if error.is_io() {
         return Err(QlogError::Io(error.into()));
     }

@@ -108,7 +108,7 @@ fn threshold() -> Script {
     host.end()
 }
 
-/// Loses the oldest packet in flight: the next three are acknowledged, by one ACK each.
+/// Loses the oldest packet in flight: the next three are acknowledged, by one ACK each. The window is full before the loss.
 fn lose_oldest(host: &mut Host, note: &str) {
     let flying = host.flying();
     host.at(host.sent_at(flying[0]) + RTT);
@@ -117,6 +117,7 @@ fn lose_oldest(host: &mut Host, note: &str) {
     host.ack(&flying[2..3]);
     host.fill();
     host.ack(&flying[3..4]);
+    host.fill();
     host.note(note);
     host.lose(&flying[..1]);
 }
@@ -124,12 +125,12 @@ fn lose_oldest(host: &mut Host, note: &str) {
 fn loss() -> Script {
     let mut host = open(Set {
         name: "loss",
-        spec: "RFC 5681 section 3.2, equation 4",
-        says: "A loss halves: ssthresh and cwnd are half of the bytes in flight before the loss",
+        spec: "RFC 5681 section 3.1, equation 4; RFC 9002 section 7.3.2",
+        says: "A loss halves: ssthresh and cwnd are half of the window, which is full when the loss is found",
         ..SLOW_START
     });
     host.round(1, RTT);
-    lose_oldest(&mut host, "half of the bytes in flight, the lost packet included");
+    lose_oldest(&mut host, "half of the window, and of the bytes in flight with the lost packet");
     let flying = host.flying();
     host.note("no growth before a packet is acknowledged that was sent after the loss");
     host.ack(&flying[..1]);

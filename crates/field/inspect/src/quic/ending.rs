@@ -99,15 +99,19 @@ impl Ending {
     /// start.
     pub(super) fn metrics(&mut self, at: u64, metrics: &Metrics, flight: Option<u64>) {
         let found = self.cause(at);
-        if let Some(ssthresh) = metrics.ssthresh
-            && self.ssthresh.replace(ssthresh).is_none()
-            && self.state.is_none()
-        {
-            let (cause, at) = found.unwrap_or((Cause::Reported, at));
-            self.end(at, cause, "ssthresh", flight);
+        let last = self.window.map(|(window, _)| window);
+        let is_reduced = last.zip(metrics.window).is_some_and(|(before, window)| window < before);
+        if let Some(ssthresh) = metrics.ssthresh {
+            let before = self.ssthresh.replace(ssthresh);
+            // A first threshold above a window that was not reduced is the initial one, whenever the log has it.
+            let is_above = metrics.window.or(last).is_some_and(|window| window < ssthresh);
+            let is_initial = before.is_none() && is_above && !is_reduced && found.is_none();
+            if before != Some(ssthresh) && !is_initial && self.state.is_none() {
+                let (cause, at) = found.unwrap_or((Cause::Reported, at));
+                self.end(at, cause, "ssthresh", flight);
+            }
         }
         let Some(window) = metrics.window else { return };
-        let is_reduced = self.window.is_some_and(|(before, _)| window < before);
         if is_reduced && self.state.is_none() && self.ssthresh.is_none() {
             match found {
                 Some((cause, at)) => self.end(at, cause, "window", flight),

@@ -331,6 +331,31 @@ fn the_controller_of_the_log_decides_whether_start_up_ended() {
 }
 
 #[test]
+fn an_initial_threshold_does_not_end_start_up() {
+    let text = sequence(false).replace("congestion_state_updated", "unknown");
+    // Stacks may have a finite threshold from the beginning, and log it before or after the first data.
+    let initial = text.replace(&u64::MAX.to_string(), "65536");
+    let mut lines: Vec<&str> = initial.split_inclusive('\n').collect();
+    let first = lines.iter().position(|line| line.contains("metrics_updated")).expect("metrics");
+    let data = lines.iter().position(|line| line.contains("packet_sent")).expect("a packet");
+    let late = lines[first].replace("\"time\":0.0", "\"time\":1.0");
+    assert!(first < data && late != lines[first]);
+    lines.insert(data + 1, &late);
+    lines.remove(first);
+    let late = lines.concat();
+    for (name, text) in [("before", &initial), ("after", &late)] {
+        let (_, found) = analysed(text);
+        let found = &found[0];
+        assert_eq!((found.exit_cause, found.exit_time_s), (Some("loss"), Some(0.15)), "{name}: {found:?}");
+        assert_eq!(
+            (found.exit_shown_by, found.exit_window_bytes),
+            (Some("ssthresh"), Some(19_200)),
+            "{name}"
+        );
+    }
+}
+
+#[test]
 fn a_restart_after_an_idle_time_is_found() {
     let mut events = objects(false);
     for place in 0..10_u32 {
