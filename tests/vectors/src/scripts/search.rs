@@ -21,7 +21,17 @@ const SEARCH: Set = Set {
 
 /// Returns the scripts.
 pub(super) fn all() -> Vec<Script> {
-    vec![keeps_up(), exit(), delivered(), missed_bins(), app_limited(), loss(), after_timeout()]
+    vec![
+        keeps_up(),
+        exit(),
+        threshold_below(),
+        threshold_above(),
+        delivered(),
+        missed_bins(),
+        app_limited(),
+        loss(),
+        after_timeout(),
+    ]
 }
 
 fn open(set: Set) -> Host {
@@ -54,7 +64,7 @@ fn keeps_up() -> Script {
 fn exit() -> Script {
     let mut host = open(Set {
         name: "exit",
-        says: "Slow start ends when the deliveries of a window are 26 % below what was sent an RTT before",
+        says: "Slow start ends when the deliveries of a window are far below what was sent an RTT before",
         ..SEARCH
     });
     path().run(&mut host, |host| !host.is_starting());
@@ -138,4 +148,58 @@ fn after_timeout() -> Script {
     host.time_out(false);
     path().run(&mut host, |host| !host.is_starting());
     host.end()
+}
+
+/// The microseconds that the bottleneck needs for a packet in `threshold-below`: one bin is 25 to 26 % behind.
+const BELOW: u64 = 1_089;
+/// The same in `threshold-above`: the first bin that is 26 % behind is less than 27 % behind.
+const ABOVE: u64 = 1_096;
+
+fn threshold_below() -> Script {
+    gradual(
+        Set {
+            name: "threshold-below",
+            says: "Deliveries that are 25 to 26 % behind do not end slow start; a later bin does",
+            ..SEARCH
+        },
+        BELOW,
+    )
+}
+
+fn threshold_above() -> Script {
+    gradual(
+        Set {
+            name: "threshold-above",
+            says: "Deliveries that are 26 to 27 % behind end slow start",
+            ..SEARCH
+        },
+        ABOVE,
+    )
+}
+
+/// Returns a slow start over a path whose bottleneck needs this many microseconds for a packet. Deliveries fall behind little by little.
+fn gradual(set: Set, packet: u64) -> Script {
+    let mut host = open(Set { initial: 2, ..set });
+    let mut path = Pipe::new(packet, RTT - packet);
+    path.every = 2;
+    path.run(&mut host, |host| !host.is_starting());
+    host.end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the number of steps until slow start ends.
+    fn steps(packet: u64, scheme: &'static str) -> usize {
+        gradual(Set { scheme, ..SEARCH }, packet).vector.steps.len()
+    }
+
+    #[test]
+    fn a_threshold_of_25_or_of_27_percent_ends_slow_start_at_another_step() {
+        let wanted = [BELOW, ABOVE].map(|packet| steps(packet, "search"));
+        let low = [BELOW, ABOVE].map(|packet| steps(packet, "search:threshold=25%"));
+        let high = [BELOW, ABOVE].map(|packet| steps(packet, "search:threshold=27%"));
+        assert!(low[0] < wanted[0] && high[1] > wanted[1], "{low:?} {wanted:?} {high:?}");
+    }
 }
