@@ -104,8 +104,8 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("firstflight diff before.parquet after.parquet", "What changed."),
             (
-                "firstflight diff before.parquet after.parquet --assert 'throughput_bps>=baseline*0.95'",
-                "Fail if a scheme carries 5 % less.",
+                "firstflight diff before.parquet after.parquet --assert 'loss<=baseline'",
+                "Fail if a scheme loses more.",
             ),
         ],
     ),
