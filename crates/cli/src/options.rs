@@ -105,7 +105,7 @@ pub(crate) struct OutputOptions {
     /// Write what each sender did as qlog, the format of QUIC's tools, the first run of each scheme.
     #[arg(long, value_name = "DIR")]
     pub(crate) qlog: Option<PathBuf>,
-    /// The schema of qlogs: 0.3, which qvis reads, or draft, the newest draft [0.3].
+    /// Write qlogs in this schema: 0.3, which qvis reads, or draft, the newest draft [0.3].
     #[arg(long, value_name = "VERSION", requires = "qlog")]
     pub(crate) qlog_schema: Option<QlogSchema>,
 }

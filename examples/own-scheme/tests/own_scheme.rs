@@ -73,6 +73,21 @@ fn own_scheme_appears_next_to_slow_start_in_table_and_rows() {
 }
 
 #[test]
+fn rows_of_the_own_scheme_have_the_hash_of_its_source() {
+    let place = folder("source");
+    let rows = objects(&said(&place, &[&RACE[..], &["--json"]].concat()));
+    // FNV-1a, 64 bits.
+    let hash = include_bytes!("../src/main.rs").iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    for row in &rows {
+        let wanted =
+            if row["scheme"] == "step-back" { Value::from(format!("{hash:016x}")) } else { Value::Null };
+        assert_eq!(row["source_hash"], wanted, "{row}");
+    }
+}
+
+#[test]
 fn the_report_shows_it_with_a_command_that_knows_it() {
     let place = folder("report");
     said(&place, &[&RACE[..], &["--report", "race.html", "--pcap", "pcap", "--qlog", "qlog"]].concat());

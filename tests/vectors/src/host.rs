@@ -12,7 +12,7 @@ use firstflight_trace::{Departures, FORMAT, Header, Hosts};
 
 use crate::vector::{Config, Expect, Step, Vector};
 
-/// The size of a full packet. Headers are left out, so that a rate counts these bytes too.
+/// The payload of a full packet, in bytes. Vectors count no headers, neither in windows nor in rates.
 pub const MSS: u64 = 1_200;
 
 /// A vector without its steps, and the controller that decides.

@@ -14,7 +14,7 @@ pub(crate) struct Pipe {
     pub(crate) every: usize,
     /// Packets that are lost.
     pub(crate) lost: BTreeSet<u64>,
-    /// Packets that the application provides; the sender is limited by the application afterwards.
+    /// The number of packets that the application still has to send. At zero the application limits the sender. `None` is endless.
     pub(crate) data: Option<u64>,
     free: u64,
     /// Arrival time of the ACK of each packet that was not lost.

@@ -94,10 +94,10 @@ impl Values {
         if let (Some(path), Some(figure), [result]) = (&self.figure, asked.figures().next(), results) {
             let drawing = print(figure, result, &arguments.join(" "));
             let svg = svg::print::render(&drawing, sheet(&self.size, arguments)?);
-            let svg = svg.map_err(|least| {
-                let least = least.ceil();
+            let svg = svg.map_err(|minimum| {
+                let minimum = minimum.ceil();
                 Failure::usage(format!(
-                    "--figure-size: the height is too small; {least} is the minimum with this width and font"
+                    "--figure-size: the height is too small; {minimum} is the minimum with this width and font"
                 ))
             })?;
             write(path, &pictures::converted(svg, path)?)?;

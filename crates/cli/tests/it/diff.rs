@@ -331,3 +331,42 @@ fn samples_that_differ_are_never_called_equal() {
     let (few, far) = (file("c", 1, &[1.0, 1.1]), file("d", 100, &[9.0, 9.1]));
     assert!(stdout(&compared(&few, &far, &[])).contains("2 and 2 runs cannot make a change"));
 }
+
+#[test]
+fn schemes_of_several_laws_are_ranked_under_one_law_too() {
+    let schemes = ["--schemes", "leap,hystart++,suss"];
+    let own = run(&[&["race"], PATH, &schemes, &["--avoidance", "own"]].concat());
+    let said = stdout(&own);
+    let note =
+        said.split("\nnote: ").find_map(|note| note.strip_prefix("with cubic for all: ")).expect("a note");
+    let cubic = run(&[&["race"], PATH, &schemes, &["--avoidance", "cubic", "--json"]].concat());
+    let ranked: Vec<String> = lines(&cubic)
+        .iter()
+        .map(|row| {
+            format!(
+                "{} {:.2} x",
+                row["scheme"].as_str().expect("a name"),
+                row["cost"].as_f64().expect("a cost")
+            )
+        })
+        .collect();
+    assert_eq!(note.split(".\n").next().expect("a sentence"), ranked.join(", "));
+    assert!(
+        !stdout(&run(&[&["race"], PATH, &schemes].concat())).contains("for all: "),
+        "one law needs no note"
+    );
+}
+
+#[test]
+fn percentiles_over_runs_are_columns_and_fields() {
+    let runs = ["--runs", "21", "--schemes", "leap", "--loss", "1%"];
+    let each = lines(&run(&[&["race"], PATH, &runs, &["--each-run", "--json"]].concat()));
+    let mut times: Vec<f64> = each.iter().map(|row| row["fct_s"].as_f64().expect("a time")).collect();
+    times.sort_by(f64::total_cmp);
+    let joined = &lines(&run(&[&["race"], PATH, &runs, &["--extremes", "--json"]].concat()))[0];
+    let found = ["fct_s_min", "fct_s_median", "fct_s_p95", "fct_s_p99", "fct_s_max"]
+        .map(|field| joined[field].as_f64());
+    assert_eq!(found, [times[0], times[10], times[19], times[20], times[20]].map(Some));
+    let table = run(&[&["race"], PATH, &runs, &["--extremes", "--columns", "fct_s_p95"]].concat());
+    assert!(status(&table) == 0 && stdout(&table).contains("p95 s"), "{}", stderr(&table));
+}

@@ -18,7 +18,7 @@ const LARGEST: u64 = 65_527;
 /// A connection of a log.
 #[derive(Clone, Debug, Default)]
 pub struct Connection {
-    /// The title of the log, with the version of the program if the log has it; the name of the schema without a title.
+    /// The title of the log and, if the log states it, the version of its program. A log without a title has the name of its schema here.
     pub title: String,
     /// The end that wrote the log: `client`, `server` or `network`, if the log says so.
     pub vantage: Option<String>,

@@ -160,3 +160,21 @@ pub(crate) fn ends(scenario: &Scenario, choice: &SchemeChoice) -> Result<(Config
     let own = scenario.for_scheme(choice);
     Ok((sender_config(&own), controller(&own, choice)?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_scheme_has_its_share_of_the_draws() {
+        let share = |schemes, permille| {
+            let draws = draws(schemes, Some(permille));
+            let count = |scheme: usize| draws.iter().filter(|draw| **draw == scheme).count();
+            ((0..schemes).map(count).collect::<Vec<_>>(), draws.len())
+        };
+        assert_eq!(share(2, 50), (vec![1, 19], 20));
+        assert_eq!(share(3, 50), (vec![2, 19, 19], 40));
+        assert_eq!(share(2, 1), (vec![1, 999], 1000));
+        assert_eq!(draws(3, None), [0, 1, 2], "equal shares");
+    }
+}

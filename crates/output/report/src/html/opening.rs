@@ -33,7 +33,7 @@ pub(crate) struct Opening {
     notes: Vec<String>,
 }
 
-/// A chart of two prices.
+/// A chart of cost against loss or harm.
 #[derive(Serialize)]
 struct Chart {
     title: String,

@@ -37,7 +37,7 @@ pub enum FigureError {
     /// There are more flows than [`MOST`].
     #[error("{0} rows are too many for a figure; up to {MOST} fit: choose with --schemes")]
     TooMany(usize),
-    /// The content needs more height: this one at least, in pixels.
+    /// The sheet is too low for its content. The value is the minimum height, in pixels.
     #[error("the height is too small for these rows; {0} is the minimum with this width and font")]
     TooLow(u32),
 }
@@ -134,9 +134,9 @@ fn fit(scales: &mut Scales, around: f64, runs: &[Panel<'_>], frame: &Frame) -> R
     let panels = float(u64::try_from(panels).unwrap_or(u64::MAX));
     let room = (height - fixed) / panels;
     if room < LOWEST {
-        let least = (fixed + LOWEST * panels) * frame.sheet.scale();
+        let minimum = (fixed + LOWEST * panels) * frame.sheet.scale();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some thousand pixels")]
-        return Err(FigureError::TooLow(libm::ceil(least) as u32));
+        return Err(FigureError::TooLow(libm::ceil(minimum) as u32));
     }
     scales.plots = (room * WINDOWS, room * (1.0 - WINDOWS));
     Ok(())

@@ -28,7 +28,7 @@ const LOWEST: f64 = 120.0;
 /// The size of legends and notes.
 const SMALL: f64 = 11.0;
 
-/// Returns the figure as an SVG file on this sheet, or the height that it needs at least, if the sheet is lower.
+/// Returns the figure as an SVG file on this sheet, or the minimum height, if the sheet is lower.
 ///
 /// # Errors
 /// The minimum height of the sheet.

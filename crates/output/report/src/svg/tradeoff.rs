@@ -1,4 +1,5 @@
-//! A chart of two prices: a point for each scheme, and the schemes that none betters in both.
+//! A chart of cost against loss or harm, with a point for each scheme. The chart marks the Pareto front: the schemes that no other scheme
+//! beats in both.
 
 use std::fmt::Write;
 

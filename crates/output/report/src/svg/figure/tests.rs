@@ -188,7 +188,7 @@ fn a_figure_has_the_size_and_font_of_its_sheet() {
     }
     let sheet = Sheet { height: Some(100.0), ..Sheet::DEFAULT };
     let low = render(&report(), &[run("one")], &Frame { sheet, ..FRAME });
-    let Err(FigureError::TooLow(least)) = low else { panic!("{low:?}") };
-    let sheet = Sheet { height: Some(f64::from(least)), ..Sheet::DEFAULT };
+    let Err(FigureError::TooLow(minimum)) = low else { panic!("{low:?}") };
+    let sheet = Sheet { height: Some(f64::from(minimum)), ..Sheet::DEFAULT };
     assert!(render(&report(), &[run("one")], &Frame { sheet, ..FRAME }).is_ok());
 }
