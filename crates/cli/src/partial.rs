@@ -11,7 +11,7 @@ const FIELD: &str = "interrupted";
 
 /// The description of an interrupted race in which only the runs of its references are not finished.
 pub(crate) const WITHOUT_REFERENCES: &str =
-    "all runs are finished, but not those of byte-counting slow start";
+    "all runs are finished, but not those that the verdict compares them with";
 
 /// A description of what an interrupted command has finished and has not written.
 #[derive(Debug)]
