@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use firstflight_capture::ReadError;
-use firstflight_inspect::{Found, Inspection, inspect};
+use firstflight_inspect::{Found, Inspected, Inspection, inspect};
 
 use crate::readers::is_one_line;
 
@@ -21,7 +21,10 @@ pub fn capture_reader(data: &[u8]) {
         Err(error) => return names_a_byte(&error, data),
     };
     counts_add_up(&inspection, data);
-    inspection.senders.iter().for_each(|sender| numbers_are_numbers(&sender.found));
+    for Inspected { found, .. } in &inspection.senders {
+        numbers_are_numbers(found);
+        assert!(found.began_at_s >= 0.0, "a capture's clock counts from 1970: {found:?}");
+    }
 
     let pieces = Pieces { left: data, size: 1 + data.len() % 37 };
     let again = inspect(pieces, true).expect("the same bytes are read again");
@@ -64,8 +67,9 @@ pub(crate) fn numbers_are_numbers(found: &Found) {
         .idle_restarts
         .iter()
         .flat_map(|restart| [Some(restart.at_s), Some(restart.idle_s), restart.spread]);
+    // The clock of a qlog may count from an instant after its first event.
+    assert!(found.began_at_s.is_finite(), "{found:?}");
     let own = [
-        Some(found.began_at_s),
         Some(found.duration_s),
         found.handshake_rtt_s,
         found.rtt_to_sender_s,

@@ -25,7 +25,7 @@ columns! {
         pub outer_to: Option<String> = "The tunnel's end at the receiver.";
         pub role: Option<&'static str> =
             "client if the sender opened the connection, server if it answered.";
-        pub began_at_s: f64 = ["s"] "The connection's first packet, by the capture's clock.";
+        pub began_at_s: f64 = ["s"] "The connection's first packet, by the clock of the capture or log: seconds since 1970, or since the reference of a qlog, where it may be negative.";
         pub duration_s: f64 = ["s"] "The connection's first packet to its last.";
         pub vantage: Option<&'static str> =
             "Where the capture was taken: sender, receiver or between, by the parts of the handshake.";

@@ -24,7 +24,7 @@ pub struct Connection {
     pub vantage: Option<String>,
     /// The addresses of the end that wrote the log and of its peer, if the log has them.
     pub ends: Option<[String; 2]>,
-    /// The first event by the log's clock, in seconds.
+    /// The first event by the log's clock, in seconds. Negative if the event was before the log's reference time.
     pub began_s: f64,
     /// Time of the last event, in nanoseconds since the first.
     pub last_at: u64,

@@ -99,3 +99,15 @@ fn a_difference_of_an_event_without_a_name_counts() {
     assert_eq!(found, [(0, 15), (0, 25)]);
     assert_eq!(summary.connections[0].notes.unreadable, 1);
 }
+
+#[test]
+fn a_first_event_before_the_reference_begins_at_a_negative_time() {
+    let log = r#"{"qlog_version": "0.3", "traces": [{"common_fields": {"time_format": "relative"}, "events": [
+        {"time": -101, "name": "transport:packet_sent", "data": {"header": {"packet_type": "1RTT", "packet_number": 0},
+            "raw": {"length": 1200}, "frames": [{"frame_type": "stream"}]}},
+        {"time": 5, "name": "transport:packet_sent", "data": {"header": {"packet_type": "1RTT", "packet_number": 1},
+            "raw": {"length": 1200}, "frames": [{"frame_type": "stream"}]}}]}]}"#;
+    let (summary, found) = packets(log).expect("a qlog");
+    assert!((summary.connections[0].began_s + 0.101).abs() < 1e-9);
+    assert_eq!(found, [(0, 0), (0, 106)]);
+}
