@@ -92,3 +92,21 @@ pub(crate) enum Command {
     /// Print a manual page, or write all of them into a folder.
     Man(Man),
 }
+
+impl Command {
+    /// Returns whether the command only computes: it reads and writes files, and uses no sockets, devices or processes.
+    pub(crate) fn is_pure(&self) -> bool {
+        !matches!(
+            self,
+            Self::Probe(_)
+                | Self::Reflect(_)
+                | Self::Emulate(_)
+                | Self::Compare(_)
+                | Self::Serve(_)
+                | Self::Get(_)
+                | Self::Put(_)
+                | Self::Kernel(_)
+                | Self::Watch(_)
+        )
+    }
+}

@@ -4,7 +4,6 @@
 mod table;
 
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 use clap::{Arg, Args};
 use firstflight::registry::Registry;
@@ -60,9 +59,8 @@ fn of_compare(option: Arg) -> Arg {
 }
 
 /// Runs as the program at an end of a compared path and returns its exit code, if this process was started for that; `None` otherwise.
-pub(crate) fn inside() -> Option<ExitCode> {
-    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    firstflight_habitats::inside(&arguments)
+pub(crate) fn inside(given: &[OsString]) -> Option<u8> {
+    firstflight_habitats::inside(given.get(1..)?)
 }
 
 /// The default size of the transfer. It is long enough for start-up and the repair of its losses.

@@ -1,6 +1,6 @@
 //! `firstflight emulate`: runs programs at the two ends of a path over which they exchange real packets.
 
-use std::process::ExitCode;
+use std::ffi::OsString;
 
 use firstflight::registry::Registry;
 
@@ -21,10 +21,11 @@ pub(crate) use beside::{Asked, Beside};
 pub(crate) use order::Emulate;
 
 /// Runs as a process of an emulated host and returns its exit code, if this process was started for that; `None` otherwise.
-pub(crate) fn inside() -> Option<ExitCode> {
+#[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "no host is emulated"))]
+pub(crate) fn inside(given: &[OsString]) -> Option<u8> {
     #[cfg(target_os = "linux")]
     {
-        let mut arguments = std::env::args_os().skip(1);
+        let mut arguments = given.iter().skip(1).cloned();
         let first = arguments.next()?;
         (first == firstflight_emulate::linux::INSIDE).then(|| firstflight_emulate::linux::inside(arguments))
     }

@@ -12,6 +12,7 @@ use signal_hook::iterator::Signals;
 
 use crate::failure::{Code, Failure};
 use crate::output;
+use crate::session::{self, Session};
 
 /// Whether the command has started to listen.
 static LISTENS: AtomicBool = AtomicBool::new(false);
@@ -42,7 +43,7 @@ fn interrupt() {
 
 /// The handle by which a command finds out whether the user interrupted. A command gets it when it starts to listen.
 #[derive(Clone, Debug)]
-pub(crate) struct Interrupt(&'static AtomicBool);
+pub(crate) struct Interrupt(Option<Arc<Session>>);
 
 impl Interrupt {
     /// Installs handlers for the signals. Signals that the process was started to ignore, as by `nohup`, are still ignored. If the handlers
@@ -64,10 +65,13 @@ impl Interrupt {
         drop(flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))));
     }
 
-    /// Starts to listen.
+    /// Starts to listen: to the signals, or to the program that carries out the command.
     pub(crate) fn listen() -> Self {
-        LISTENS.store(true, Ordering::SeqCst);
-        Self(&HAPPENED)
+        let session = session::current();
+        if session.is_none() {
+            LISTENS.store(true, Ordering::SeqCst);
+        }
+        Self(session)
     }
 
     /// Waits until the user interrupts.
@@ -82,6 +86,9 @@ impl Interrupt {
 
     /// Returns whether the user interrupted.
     pub(crate) fn happened(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
+        match &self.0 {
+            Some(session) => session.is_interrupted(),
+            None => HAPPENED.load(Ordering::SeqCst),
+        }
     }
 }

@@ -47,6 +47,7 @@ mod replay;
 mod results;
 mod schemes;
 mod score;
+mod session;
 mod sweep;
 mod taps;
 mod targets;
@@ -54,7 +55,9 @@ mod transfer;
 mod usage;
 mod watch;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use firstflight::registry::Registry;
 use firstflight_export::parquet;
@@ -64,19 +67,57 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::usage::{CommandLine, Usage};
 
+pub use crate::session::{Done, Output, Session};
+
 /// Carries out this process's command line with the schemes, restart policies and laws of `registry`. Returns the exit code. If an entry of
 /// the registry has an invalid name, prints one error and returns 2.
 pub fn main_with(registry: Registry) -> ExitCode {
+    ExitCode::from(main_of(registry, CommandLine::of_process(registry)))
+}
+
+/// Carries out a command line with the schemes, restart policies and laws of `registry`, as [`main_with`] does, in a process of another
+/// program. `arguments` begins with the name that errors and results show. `program` starts this program again: its file, and the arguments before the
+/// command's.
+pub fn main_inside(registry: Registry, arguments: Vec<OsString>, program: Vec<OsString>) -> u8 {
+    firstflight_emulate::own_program::set(program);
+    main_of(registry, CommandLine::new(arguments))
+}
+
+/// The end of a command that another program carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The exit code: 0 done; 1 a check failed; 2 wrong input; 3 writing failed; 130 interrupted.
+    pub code: u8,
+    /// The error: what, where and what is allowed, with the place marked below. Empty if there is none.
+    pub error: String,
+}
+
+/// Carries out a command line in the session of another program. `arguments` begins with the name that errors and results show. The
+/// command's results are in [`Session::take_output`].
+///
+/// Commands that handle real packets, sockets or the kernel change this process, and are refused; [`main_inside`] carries them out.
+pub fn carry_out_in(session: &Arc<Session>, registry: Registry, arguments: Vec<OsString>) -> Ended {
+    let entered = session::enter(session);
+    let line = CommandLine::new(arguments);
+    let ended = carry_out(registry, &line);
+    drop(entered);
+    match ended {
+        Ok(()) => Ended { code: 0, error: String::new() },
+        Err(failure) => Ended { code: failure.code() as u8, error: failure.shown(None) },
+    }
+}
+
+fn main_of(registry: Registry, line: CommandLine) -> u8 {
     parquet::silence_reader();
-    if let Some(code) = compare::inside().or_else(emulate::inside) {
+    if let Some(code) = compare::inside(&line.given).or_else(|| emulate::inside(&line.given)) {
         return code;
     }
     Interrupt::prepare();
-    match carry_out(registry, &CommandLine::of_process(registry)) {
-        Ok(()) => ExitCode::SUCCESS,
+    match carry_out(registry, &line) {
+        Ok(()) => 0,
         Err(failure) => {
             output::say_as_it_is(&failure.shown(output::stderr_width()));
-            ExitCode::from(failure.code() as u8)
+            failure.code() as u8
         }
     }
 }
@@ -87,6 +128,12 @@ fn carry_out(registry: Registry, line: &CommandLine) -> Result<(), Failure> {
         Usage::Text(text) => return output::print(&text),
         Usage::Command(cli) => cli,
     };
+    if session::current().is_some() && !cli.command.is_pure() {
+        let name = line.shown.get(1).map_or("", String::as_str);
+        return Err(Failure::usage(format!(
+            "`{name}` uses real packets, sockets or the kernel; start it as a command: `python -m firstflight {name}`"
+        )));
+    }
     match cli.command {
         Command::Schemes(schemes) => output::print(&schemes::list(&schemes, registry, &line.shown)?),
         Command::Paths(asked) => output::print(&paths::list(&asked, line.program(), &line.shown)?),

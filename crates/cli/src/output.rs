@@ -11,6 +11,7 @@ use terminal_size::{Width, terminal_size_of};
 
 use crate::failure::Failure;
 use crate::partial::Partial;
+use crate::session;
 
 /// Writes `text` completely to standard output; it may have several lines. Unprintable characters are written as escapes. Line ends are
 /// kept, and colour sequences are kept if standard output shows colours.
@@ -28,6 +29,10 @@ pub(crate) fn print_words(text: &str) -> Result<(), Failure> {
 
 /// Writes `bytes` completely and unchanged to standard output. They are for programs.
 pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
+    if let Some(session) = session::current() {
+        session.print(bytes);
+        return Ok(());
+    }
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -46,6 +51,7 @@ pub(crate) fn print_records(
 ) -> Result<bool, Failure> {
     let marked = partial.map(|partial| partial.marked(records));
     let records = marked.as_deref().unwrap_or(records);
+    session::table("rows", || records.to_vec());
     let mut bytes = Vec::new();
     if json {
         json::write_lines(&mut bytes, records).map_err(Failure::write)?;
@@ -71,6 +77,9 @@ pub(crate) fn say_lines(text: &str) {
 
 /// Writes lines to standard error without breaking them.
 pub(crate) fn say_as_it_is(text: &str) {
+    if let Some(session) = session::current() {
+        return session.say(&in_lines(text));
+    }
     let mut err = io::stderr().lock();
     drop(err.write_all(in_lines(text).as_bytes()));
 }
@@ -95,8 +104,11 @@ fn in_coloured_lines(text: &str) -> String {
     out
 }
 
-/// Reports on standard error that a file was written.
+/// Reports on standard error that a file was written. A program that carries out a command chose the file itself.
 pub(crate) fn say_written(path: &Path) {
+    if session::current().is_some() {
+        return;
+    }
     say_as_it_is(&(in_a_line(&format!("wrote {}", path.display())) + "\n"));
 }
 
@@ -110,12 +122,18 @@ pub(crate) fn note(lines: &[String]) {
 /// Returns the width of standard output: `COLUMNS` if set, or else the terminal's width. `None` if standard output is not a terminal; then
 /// nothing is left out and no line is broken.
 pub(crate) fn stdout_width() -> Option<usize> {
+    if let Some(session) = session::current() {
+        return session.width();
+    }
     let stdout = io::stdout();
     said_width().or_else(|| terminal_size_of(&stdout).map(|(Width(width), _)| usize::from(width)))
 }
 
 /// Returns the width of standard error, determined as in [`stdout_width`].
 pub(crate) fn stderr_width() -> Option<usize> {
+    if let Some(session) = session::current() {
+        return session.width();
+    }
     let stderr = io::stderr();
     said_width().or_else(|| terminal_size_of(&stderr).map(|(Width(width), _)| usize::from(width)))
 }
@@ -127,7 +145,7 @@ fn said_width() -> Option<usize> {
 
 /// Returns whether standard output shows colours: it is a terminal, and `NO_COLOR` does not forbid them.
 pub(crate) fn stdout_has_colour() -> bool {
-    io::stdout().is_terminal() && !colour_refused()
+    session::current().is_none() && io::stdout().is_terminal() && !colour_refused()
 }
 
 /// Checks whether `NO_COLOR` (<https://no-color.org>) forbids colours: it is set and not empty.

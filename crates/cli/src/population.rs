@@ -9,7 +9,7 @@ use firstflight_lab::{
 };
 use firstflight_measure::{PopulationResult, Reference, population_verdict, rank_populations};
 use firstflight_report::{Rows, TableStyle, markdown, prose, table, windows_table};
-use firstflight_scenario::{CastError, FlowPlace, Scenario, SchemeChoice, is_named};
+use firstflight_scenario::{CastError, FlowPlace, Scenario, SchemeChoice, is_named, show_choices};
 
 use crate::checks::{CheckOptions, Form};
 use crate::contest::{Order, Raced, Ran, carry_out, refuse_trains};
@@ -21,6 +21,7 @@ use crate::output;
 use crate::partial::{Partial, WITHOUT_REFERENCES};
 use crate::reading;
 use crate::results::to_parquet;
+use crate::session;
 use crate::taps::{Logs, flow_name};
 use crate::targets::Input;
 
@@ -144,6 +145,10 @@ impl Raced for Flows<'_> {
         let program = self.order.program();
         let rows: Vec<_> = results.iter().flat_map(|result| &result.rows).collect();
         let rows = records(&rows).map_err(Failure::write);
+        session::table("runs", || rows.as_deref().unwrap_or_default().to_vec());
+        session::text("verdict", || verdict.clone());
+        session::text("title", || scenario.describe());
+        session::text("command", || scenario.command(program, &show_choices(self.order.choices)));
         let form = Form::of(checks.is_markdown, to.json || to.csv);
         let outputs = [
             to_stdout(scenario, &verdict, &shown, None, (to, style, checks.is_markdown)),

@@ -1,11 +1,14 @@
 //! The progress bar. It is shown on standard error, only on a terminal, and only for operations that take over a second.
 
 use std::io::{self, IsTerminal};
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::session::{self, Done, Session};
 
 /// The progress line first appears after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -16,6 +19,10 @@ const TICK: Duration = Duration::from_millis(200);
 pub(crate) struct Progress {
     /// The bar; `None` if standard error is not a terminal.
     bar: Option<Shown>,
+    /// The program that carries out the command.
+    session: Option<Arc<Session>>,
+    /// The number of all items, as known at first.
+    total: u64,
 }
 
 struct Shown {
@@ -42,25 +49,26 @@ impl Progress {
     }
 
     fn with(total: u64, template: &'static str) -> Self {
-        Self { bar: io::stderr().is_terminal().then(|| Shown::new(total, template)) }
+        let session = session::current();
+        let has_bar = session.is_none() && io::stderr().is_terminal();
+        Self { bar: has_bar.then(|| Shown::new(total, template)), session, total }
     }
 
     /// Shows that `done` items are done. `name` is the last one.
     pub(crate) fn show(&self, done: u64, name: &str) {
-        if let Some(Shown { bar, .. }) = &self.bar {
-            bar.set_message(name.to_owned());
-            bar.set_position(done);
-        }
+        self.show_of(done, self.total, name);
     }
-}
 
-impl Progress {
     /// Shows progress as [`Progress::show`] does, with a total that was not known before.
     pub(crate) fn show_of(&self, done: u64, total: u64, name: &str) {
         if let Some(Shown { bar, .. }) = &self.bar {
             bar.set_length(total);
+            bar.set_message(name.to_owned());
+            bar.set_position(done);
         }
-        self.show(done, name);
+        if let Some(session) = &self.session {
+            session.show(Done { done, total, name: name.to_owned() });
+        }
     }
 }
 

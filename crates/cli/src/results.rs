@@ -15,6 +15,7 @@ use crate::figures::{Look, figure_of};
 use crate::options::{OutputOptions, RunOptions};
 use crate::output;
 use crate::partial::Partial;
+use crate::session;
 
 /// The results of a race, best first.
 pub(crate) struct Results<'a> {
@@ -65,6 +66,13 @@ impl<'a> Results<'a> {
             }
             return Err(partial.failure());
         }
+        if session::current().is_some() {
+            let runs = self.run_records()?;
+            session::table("runs", || runs);
+            session::text("verdict", || self.verdict());
+            session::text("title", || self.scenario.describe());
+            session::text("command", || self.scenario.command(self.program, &show_choices(self.choices)));
+        }
         let outputs = [
             self.to_stdout(to, &records, style, checks.is_markdown),
             to_parquet(to, &records),
@@ -77,15 +85,19 @@ impl<'a> Results<'a> {
 
     /// Compares the rows of single runs with the baseline, and checks the conditions.
     fn check(&self, to: &OutputOptions, checks: &Checks, style: &TableStyle) -> Result<(), Failure> {
-        let rows: Vec<_> = self.ranked.iter().flat_map(|result| &result.rows).collect();
         let form = Form::of(checks.is_markdown, to.json || to.csv);
-        checks.carry_out(records(&rows).map_err(Failure::write)?, form, style)
+        checks.carry_out(self.run_records()?, form, style)
+    }
+
+    /// Returns the rows of single runs.
+    fn run_records(&self) -> Result<Vec<Record>, Failure> {
+        let rows: Vec<_> = self.ranked.iter().flat_map(|result| &result.rows).collect();
+        records(&rows).map_err(Failure::write)
     }
 
     fn records(&self) -> Result<Vec<Record>, Failure> {
         if self.runs.each_run {
-            let rows: Vec<_> = self.ranked.iter().flat_map(|result| result.rows.iter().cloned()).collect();
-            return records(&rows).map_err(Failure::write);
+            return self.run_records();
         }
         let of = if self.runs.extremes { SchemeResult::object_with_spread } else { SchemeResult::object };
         Ok(self.ranked.iter().map(of).collect())
@@ -110,7 +122,7 @@ impl<'a> Results<'a> {
         output::print(&(title + &table::render(&self.shown(records), &self.verdict(), style) + &windows))?;
         let folders = [&to.pcap, &to.events, &to.qlog];
         let has_files = to.files().next().is_some() || folders.into_iter().any(Option::is_some);
-        if !has_files && self.partial.is_none() {
+        if !has_files && self.partial.is_none() && session::current().is_none() {
             output::say("nothing was written to a file; --report FILE.html draws this race\n");
         }
         Ok(())

@@ -26,7 +26,8 @@ pub(crate) enum Usage {
 
 /// The command line, as given and as errors show it.
 pub(crate) struct CommandLine {
-    given: Vec<OsString>,
+    /// The arguments as given, with the program's name first.
+    pub(crate) given: Vec<OsString>,
     /// The arguments, preceded by the bare name of the program.
     pub(crate) shown: Vec<String>,
 }
@@ -41,6 +42,12 @@ impl CommandLine {
         let program = own.unwrap_or_else(|| PROGRAM.to_owned());
         let rest = given.iter().skip(1).map(|argument| argument.to_string_lossy().into_owned());
         let shown = std::iter::once(program).chain(rest).collect();
+        Self { given, shown }
+    }
+
+    /// Returns a command line whose first argument is the name of the program as it is shown.
+    pub(crate) fn new(given: Vec<OsString>) -> Self {
+        let shown = given.iter().map(|argument| argument.to_string_lossy().into_owned()).collect();
         Self { given, shown }
     }
 

@@ -1,10 +1,10 @@
 //! `firstflight paper check --reasons`: measures the reasons of claims again, and repeats the commands that give their numbers.
 
 use std::collections::BTreeMap;
-use std::env::current_exe;
 use std::fmt::Write as _;
 use std::process::{Command, Stdio};
 
+use firstflight_emulate::own_program;
 use firstflight_papers::{Claim, Evidence, Figure, ReasonResult, Status, prints, reasons};
 
 use super::asked::{AskedFor, HowToRun, interrupted, lines, made};
@@ -90,8 +90,10 @@ fn commands(claims: &[(&Figure, Vec<&Claim>)]) -> Result<Vec<ReasonResult>, Fail
 
 /// Runs a command of this program. Returns its output; empty if it fails.
 fn answer(command: &str) -> Result<String, Failure> {
-    let program = current_exe().map_err(Failure::usage)?;
+    let words = own_program::words().map_err(Failure::usage)?;
+    let (program, before) = words.split_first().ok_or_else(|| Failure::usage("this program has no name"))?;
     let output = Command::new(program)
+        .args(before)
         .args(command.split_whitespace().skip(1))
         .stdin(Stdio::null())
         .output()

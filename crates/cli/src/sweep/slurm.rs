@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use firstflight_emulate::own_program;
 use firstflight_lab::Sweep;
 use firstflight_scenario::{quantity, quote};
 
@@ -35,9 +36,14 @@ pub(super) fn script(
     tasks: u64,
     jobs: usize,
 ) -> Result<String, Failure> {
-    let program = std::env::current_exe()
+    let program = own_program::words()
         .map_err(|error| Failure::usage(format!("--slurm: where this program is cannot be said: {error}")))?;
-    let (program, sweep_file, folder) = (word(&program)?, word(file)?, word(out)?);
+    let (file_of_program, before) =
+        program.split_first().map_or((Path::new(""), &[][..]), |(first, rest)| (Path::new(first), rest));
+    let program = before
+        .iter()
+        .fold(word(file_of_program)?, |words, next| words + " " + &quote(&next.to_string_lossy()));
+    let (sweep_file, folder) = (word(file)?, word(out)?);
     let over = population.map_or_else(String::new, |text| format!(" --population {}", quote(text)));
     let change = match sweep.population.as_ref().and_then(firstflight_lab::PathList::file) {
         Some(_) => format!("cd {}\n", word(Path::new("."))?),

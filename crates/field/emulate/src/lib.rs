@@ -6,6 +6,7 @@
 //!   memory under a test clock.
 //! - [`Report`] is the result of a run: counters by direction, and the lateness of packets.
 //! - [`log`] records every packet at both ends as pcapng; [`PacketLog`] keeps the headers and fates of packets in memory.
+//! - [`own_program`] is how this program starts itself again.
 //! - [`linux`] emulates on this system. It has two network namespaces, each with a program, and a TUN device joins each to the relay.
 //!
 //! The times on the path are computed, not measured. A relay that wakes up late delivers packets late, but this does not affect the rate
@@ -19,6 +20,7 @@ mod link_chain;
 #[cfg(target_os = "linux")]
 pub mod linux;
 pub mod log;
+pub mod own_program;
 mod packet_log;
 mod path;
 mod read_delay;

@@ -11,8 +11,10 @@ use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::WriterProperties;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchOptions, StringArray,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use serde_json::Value;
 
 use crate::columns::{self, CI95, Kind, RUNS};
@@ -54,8 +56,11 @@ pub fn to_bytes(records: &[Record]) -> Result<Vec<u8>, ParquetError> {
     encode(records, &[])
 }
 
-/// Returns the records as one Parquet file. Each note on the file is stored under a key.
-pub(crate) fn encode(records: &[Record], notes: &[(&str, String)]) -> Result<Vec<u8>, ParquetError> {
+/// Returns the records as one Arrow batch, with the columns that [`to_bytes`] writes.
+///
+/// # Errors
+/// Fails for a value that its column's type cannot hold.
+pub fn batch(records: &[Record]) -> Result<RecordBatch, ParquetError> {
     let names = record::fields(records);
     let mut fields = Vec::new();
     let mut arrays: Vec<ArrayRef> = Vec::new();
@@ -64,12 +69,31 @@ pub(crate) fn encode(records: &[Record], notes: &[(&str, String)]) -> Result<Vec
         fields.push(field(name, kind));
         arrays.push(array(name, kind, records)?);
     }
-    let schema = Arc::new(Schema::new(fields));
+    let options = RecordBatchOptions::new().with_row_count(Some(records.len()));
+    Ok(RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)?)
+}
+
+/// Returns the batches of a Parquet file that [`to_bytes`] or [`crate::log`] wrote.
+///
+/// # Errors
+/// Fails for another kind of file, or if the file is truncated.
+pub fn batches(file: Vec<u8>) -> Result<(SchemaRef, Vec<RecordBatch>), ParquetError> {
+    in_its_thread(move || {
+        let reader = opened(file)?;
+        let schema = Arc::clone(reader.schema());
+        let batches = reader.build()?.collect::<Result<Vec<_>, _>>()?;
+        Ok((schema, batches))
+    })
+}
+
+/// Returns the records as one Parquet file. Each note on the file is stored under a key.
+pub(crate) fn encode(records: &[Record], notes: &[(&str, String)]) -> Result<Vec<u8>, ParquetError> {
+    let batch = batch(records)?;
     let notes = notes.iter().map(|(key, text)| KeyValue::new((*key).to_owned(), text.clone())).collect();
     let properties = WriterProperties::builder().set_key_value_metadata(Some(notes)).build();
-    let mut writer = ArrowWriter::try_new(Vec::new(), Arc::clone(&schema), Some(properties))?;
-    if !arrays.is_empty() {
-        writer.write(&RecordBatch::try_new(schema, arrays)?)?;
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties))?;
+    if batch.num_columns() > 0 {
+        writer.write(&batch)?;
     }
     Ok(writer.into_inner()?)
 }
@@ -99,7 +123,14 @@ pub fn silence_reader() {
 
 /// Decodes a file from an untrusted source. This runs in its own thread, because the decoder panics on some damaged files.
 pub(crate) fn untrusted(file: Vec<u8>) -> Result<(Vec<Record>, Notes), ParquetError> {
-    let reader = std::thread::Builder::new().name(READER.to_owned()).spawn(|| decode(file));
+    in_its_thread(|| decode(file))
+}
+
+/// Reads a file in a thread that may panic.
+fn in_its_thread<T: Send + 'static>(
+    read: impl FnOnce() -> Result<T, ParquetError> + Send + 'static,
+) -> Result<T, ParquetError> {
+    let reader = std::thread::Builder::new().name(READER.to_owned()).spawn(read);
     let reader = reader.map_err(|error| ParquetError(error.to_string()))?;
     reader.join().unwrap_or_else(|_| Err(ParquetError("the file is damaged".to_owned())))
 }
@@ -124,7 +155,7 @@ pub(crate) type Notes = Vec<(String, String)>;
 /// # Errors
 /// Fails if [`encode`] did not write the file.
 fn decode(file: Vec<u8>) -> Result<(Vec<Record>, Notes), ParquetError> {
-    let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file))?;
+    let reader = opened(file)?;
     let notes = reader.metadata().file_metadata().key_value_metadata().into_iter().flatten();
     let notes = notes.filter_map(|note| Some((note.key.clone(), note.value.clone()?))).collect();
     let rows = reader.metadata().file_metadata().num_rows();
@@ -145,6 +176,11 @@ fn decode(file: Vec<u8>) -> Result<(Vec<Record>, Notes), ParquetError> {
         }
     }
     Ok((records, notes))
+}
+
+/// Opens a file whose bytes are in memory.
+fn opened(file: Vec<u8>) -> Result<ParquetRecordBatchReaderBuilder<bytes::Bytes>, ParquetError> {
+    Ok(ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file))?)
 }
 
 /// The maximum number of rows in a file. A row takes some kilobytes of memory.

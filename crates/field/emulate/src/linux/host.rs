@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -13,6 +13,7 @@ use super::control::{Message, pair, receive, send};
 use super::device::Tun;
 use super::host_processes::arguments;
 use crate::addresses::Side;
+use crate::own_program;
 
 /// The reason why a run did not start or could not continue.
 #[derive(Debug, Error)]
@@ -88,7 +89,7 @@ impl Host {
         stdout: Option<OwnedFd>,
     ) -> Result<(Self, Tun), RunError> {
         let (near, far) = pair().map_err(RunError::of("cannot make a socket"))?;
-        let mut keeper = Command::new("/proc/self/exe");
+        let mut keeper = own_program::command();
         keeper.args(arguments("keeper", side, mtu)).args(command).stdin(Stdio::from(far));
         if let Some(stdout) = stdout {
             keeper.stdout(Stdio::from(stdout));

@@ -14,8 +14,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode};
 
 use nix::sched::CloneFlags;
 use nix::sys::signal::{SigSet, Signal};
@@ -26,6 +24,7 @@ use super::control::send;
 use super::init_process;
 use super::netlink::{NAME, Netlink};
 use crate::addresses::Side;
+use crate::own_program;
 
 /// The first argument of this program when it is started as a process of a host. [`inside`] reads the other arguments.
 pub const INSIDE: &str = "__inside";
@@ -39,15 +38,15 @@ struct Orders {
 }
 
 /// Runs a process of a host. The arguments after [`INSIDE`] select the process.
-pub fn inside(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let Some(orders) = orders(arguments) else { return ExitCode::from(2) };
+pub fn inside(arguments: impl Iterator<Item = OsString>) -> u8 {
+    let Some(orders) = orders(arguments) else { return 2 };
     let done = if orders.is_first { live(&orders) } else { keep(&orders) };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(error) => {
             // If the relay has ended, no one needs this message.
             let _ = send(io::stdin(), &format!("error {error}"), None);
-            ExitCode::FAILURE
+            1
         }
     }
 }
@@ -71,8 +70,8 @@ fn keep(orders: &Orders) -> io::Result<()> {
     leave()?;
     // A change of user IDs clears the death signal, so it is set again.
     outlive_nobody()?;
-    let mut first = Command::new("/proc/self/exe");
-    first.arg0("firstflight").args(arguments("first", orders.side, orders.mtu)).args(&orders.command);
+    let mut first = own_program::command();
+    first.args(arguments("first", orders.side, orders.mtu)).args(&orders.command);
     first.spawn().map_err(|error| says("cannot start a process in a new namespace", &error))?.wait()?;
     Ok(())
 }

@@ -5,7 +5,6 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek};
 use std::os::fd::OwnedFd;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use firstflight::Span;
@@ -30,7 +29,7 @@ use crate::hosting::Hosted;
 
 /// Runs the program at an end of a compared path, if this process was started as that program, and returns its exit code. `arguments` are
 /// the process's arguments, without its name.
-pub fn inside(arguments: &[OsString]) -> Option<ExitCode> {
+pub fn inside(arguments: &[OsString]) -> Option<u8> {
     let [first, role, words @ ..] = arguments else { return None };
     if first != INSIDE {
         return None;
@@ -48,10 +47,10 @@ pub fn inside(arguments: &[OsString]) -> Option<ExitCode> {
     };
     take_priority();
     Some(match program(words) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(error) => {
             eprintln!("{}: {error}", role.to_string_lossy());
-            ExitCode::FAILURE
+            1
         }
     })
 }

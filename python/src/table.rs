@@ -1,0 +1,174 @@
+//! Tables of results in Arrow's memory layout.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
+use firstflight_export::{Record, parquet};
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
+
+/// A table: rows of typed columns, in batches. A library that speaks Arrow's C stream (polars, pandas, pyarrow, DuckDB) reads it without a copy.
+#[pyclass(frozen, module = "firstflight._native")]
+pub(crate) struct Table {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+    /// The bytes of the Parquet file, for a table of results.
+    records: Option<Vec<Record>>,
+}
+
+impl Table {
+    /// Makes the table of these records, with the columns of a Parquet file of them.
+    pub(crate) fn of(records: Vec<Record>) -> PyResult<Self> {
+        let batch = parquet::batch(&records).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Self { schema: batch.schema(), batches: vec![batch], records: Some(records) })
+    }
+
+    fn index(&self, name: &str) -> PyResult<usize> {
+        self.schema.index_of(name).map_err(|_| PyKeyError::new_err(name.to_owned()))
+    }
+}
+
+#[pymethods]
+impl Table {
+    /// Returns the rows as a stream of Arrow's C data interface.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The protocol allows a producer to ignore a requested schema.
+        drop(requested_schema);
+        let batches: Vec<Result<RecordBatch, ArrowError>> = self.batches.iter().cloned().map(Ok).collect();
+        let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
+        let stream = FFI_ArrowArrayStream::new(Box::new(reader));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    /// Returns the number of rows.
+    fn __len__(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// Returns the names of the columns.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// Returns the unit of each column that has one.
+    #[getter]
+    fn units(&self) -> BTreeMap<String, String> {
+        self.metadata("unit")
+    }
+
+    /// Returns the meaning of each column that has one.
+    #[getter]
+    fn meanings(&self) -> BTreeMap<String, String> {
+        self.metadata("description")
+    }
+
+    /// Returns the values of a column; `None` where a row has none.
+    fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        let index = self.index(name)?;
+        let values = PyList::empty(py);
+        for batch in &self.batches {
+            let array = batch.column(index);
+            for row in 0..array.len() {
+                values.append(value(py, array, row)?)?;
+            }
+        }
+        Ok(values)
+    }
+
+    /// Returns a column of numbers as the bytes of doubles in the machine's order, for `numpy.frombuffer`; NaN where a row has none.
+    fn doubles<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let index = self.index(name)?;
+        let mut bytes = Vec::with_capacity(8 * self.__len__());
+        for batch in &self.batches {
+            let array = batch.column(index);
+            for row in 0..array.len() {
+                bytes.extend(double(name, array, row)?.to_ne_bytes());
+            }
+        }
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Returns the rows, each as a dictionary.
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let rows = PyList::empty(py);
+        for batch in &self.batches {
+            for row in 0..batch.num_rows() {
+                let fields = PyDict::new(py);
+                for (field, array) in self.schema.fields().iter().zip(batch.columns()) {
+                    fields.set_item(field.name(), value(py, array, row)?)?;
+                }
+                rows.append(fields)?;
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Returns the table as the bytes of the file that `--parquet` writes.
+    fn parquet<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let Some(records) = &self.records else {
+            return Err(PyTypeError::new_err("the table was read from a file of its own"));
+        };
+        let bytes = parquet::to_bytes(records).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+}
+
+impl Table {
+    fn metadata(&self, key: &str) -> BTreeMap<String, String> {
+        let fields = self.schema.fields().iter();
+        fields.filter_map(|field| Some((field.name().clone(), field.metadata().get(key)?.clone()))).collect()
+    }
+}
+
+/// Returns a value of a column as an object of Python.
+fn value<'py>(py: Python<'py>, array: &ArrayRef, row: usize) -> PyResult<Bound<'py, PyAny>> {
+    if array.is_null(row) {
+        return Ok(py.None().into_bound(py));
+    }
+    match array.data_type() {
+        DataType::Utf8 => array.as_string::<i32>().value(row).into_bound_py_any(py),
+        DataType::Boolean => array.as_boolean().value(row).into_bound_py_any(py),
+        DataType::Int64 => array.as_primitive::<Int64Type>().value(row).into_bound_py_any(py),
+        DataType::UInt64 => array.as_primitive::<UInt64Type>().value(row).into_bound_py_any(py),
+        DataType::Float64 => array.as_primitive::<Float64Type>().value(row).into_bound_py_any(py),
+        other => Err(PyTypeError::new_err(format!("a column of {other} has no values in Python"))),
+    }
+}
+
+/// Returns a number of a column as a double; NaN if there is none.
+fn double(name: &str, array: &ArrayRef, row: usize) -> PyResult<f64> {
+    if array.is_null(row) {
+        return Ok(f64::NAN);
+    }
+    #[expect(clippy::cast_precision_loss, reason = "numpy's doubles have this precision, too")]
+    match array.data_type() {
+        DataType::Float64 => Ok(array.as_primitive::<Float64Type>().value(row)),
+        DataType::Int64 => Ok(array.as_primitive::<Int64Type>().value(row) as f64),
+        DataType::UInt64 => Ok(array.as_primitive::<UInt64Type>().value(row) as f64),
+        _ => Err(PyTypeError::new_err(format!("the column {name} has no numbers"))),
+    }
+}
+
+/// Reads a Parquet file that the command wrote.
+#[pyfunction]
+pub(crate) fn read_parquet(path: PathBuf) -> PyResult<Table> {
+    let refuse = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let bytes = fs::read(&path).map_err(|error| PyOSError::new_err(refuse(&error)))?;
+    let (schema, batches) = parquet::batches(bytes).map_err(|error| PyValueError::new_err(refuse(&error)))?;
+    Ok(Table { schema, batches, records: None })
+}
