@@ -12,6 +12,7 @@ use crate::earlier;
 use crate::failure::{Failure, Place};
 use crate::options::TableOptions;
 use crate::output;
+use crate::session;
 use crate::targets::{Input, check_file};
 
 #[derive(Args, Debug)]
@@ -69,6 +70,8 @@ pub(crate) fn diff(command: &Diff, arguments: &[String]) -> Result<(), Failure> 
     let form = Form::of(command.markdown, command.json || command.csv);
     let rows = records(&comparison);
     let title = format!("{} against {}", command.after.display(), command.before.display());
+    session::text("verdict", || firstflight_diff::sentences(&comparison));
+    session::text("title", || title.clone());
     if !output::print_records(&rows, None, (command.json, command.csv))? {
         let text = shown(&title, &comparison, command.full, form, &style);
         output::print(text.trim_start_matches('\n'))?;

@@ -16,6 +16,7 @@ use firstflight_trace::{Calls, Header, in_a_line, read};
 use crate::captures::{self, Input};
 use crate::failure::Failure;
 use crate::output;
+use crate::session;
 pub(crate) use options::Replay;
 use shown::{Shown, decision};
 
@@ -67,7 +68,9 @@ pub(crate) fn replay(replay: &Replay, registry: Registry) -> Result<(), Failure>
             format!("the first decision that {} did not make is on line {}", recorded.scheme, first.line)
         }
     };
-    output::print(&(in_a_line(&format!("{} calls; {verdict}", heard.calls)) + "\n"))
+    let verdict = in_a_line(&format!("{} calls; {verdict}", heard.calls));
+    session::text("verdict", || verdict.clone());
+    output::print(&(verdict + "\n"))
 }
 
 /// The receiver of the recorded calls: a whole controller, or only a start-up or a restart, as the trace's host has.
@@ -127,7 +130,7 @@ fn tell(
         let judged = record.judged.filter(|_| shown.same);
         shown.add(&TraceRecord { plan, notes, judged, ..record })?;
     }
-    shown.flush()?;
+    shown.finish()?;
     heard.breaches = host.finish();
     Ok(heard)
 }

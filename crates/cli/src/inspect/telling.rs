@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::output;
+use crate::session;
 
 use super::filter::Filter;
 use super::options::Inspect;
@@ -26,6 +27,8 @@ pub(crate) struct Telling<'a> {
     /// Lines for standard output that have not been written yet.
     lines: Vec<u8>,
     parquet: Option<ParquetRows<WholeFile>>,
+    /// The rows of all senders, if a session needs them.
+    rows: Option<Vec<Record>>,
     /// The first failure to write a requested output.
     failure: Option<Failure>,
 }
@@ -57,6 +60,7 @@ impl<'a> Telling<'a> {
             shown: Shown::new(options),
             lines: if options.csv { rows::csv_header().map_err(Failure::write)? } else { Vec::new() },
             parquet,
+            rows: session::current().map(|_| Vec::new()),
             failure: None,
         })
     }
@@ -75,7 +79,7 @@ impl<'a> Telling<'a> {
 
     fn tell(&mut self, file: &str, mut senders: Vec<Inspected>) -> Result<(), Failure> {
         let had = senders.len();
-        let has_rows = self.options.csv || self.parquet.is_some();
+        let has_rows = self.options.csv || self.parquet.is_some() || self.rows.is_some();
         let needs_row = has_rows || self.filters.iter().any(Filter::reads_fields);
         let mut failure = None;
         let mut records: Vec<Record> = Vec::new();
@@ -105,6 +109,9 @@ impl<'a> Telling<'a> {
         for record in records {
             if self.options.csv {
                 self.lines.extend(rows::csv_line(&record).map_err(Failure::write)?);
+            }
+            if let Some(rows) = &mut self.rows {
+                rows.push(record.clone());
             }
             if let Some(parquet) = &mut self.parquet {
                 parquet.push(record).map_err(Failure::write)?;
@@ -139,6 +146,7 @@ impl<'a> Telling<'a> {
     ) -> Result<(), Failure> {
         self.shown.sort(self.options.all);
         self.flush()?;
+        self.deposit(overview)?;
         if self.options.as_race {
             let text = self.shown.as_races(arguments.first().map_or("firstflight", String::as_str));
             output::say_lines(overview);
@@ -154,6 +162,17 @@ impl<'a> Telling<'a> {
             output::say_written(path);
         }
         self.write_page(overview, arguments)
+    }
+
+    /// Gives the session the rows of all senders, the summary as JSON, and the description of what was read as the verdict.
+    fn deposit(&mut self, overview: &str) -> Result<(), Failure> {
+        let Some(rows) = self.rows.take() else { return Ok(()) };
+        session::table("rows", || rows);
+        let summary = json::line(&self.summary.summed()).map_err(Failure::write)?;
+        session::text("summary", || summary);
+        let notes = self.left_out();
+        session::text("verdict", || [overview.trim_end(), &notes].join("\n").trim_end().to_owned());
+        Ok(())
     }
 
     /// Writes only the page of the report.

@@ -21,6 +21,7 @@ use crate::captures::{self, Input};
 use crate::excerpt;
 use crate::failure::Failure;
 use crate::output;
+use crate::session;
 
 /// The initial window in packets if the log does not have it (RFC 9002 section 7.2).
 const INITIAL_WINDOW: u32 = 10;
@@ -91,6 +92,8 @@ pub(super) fn replay(replay: &Replay, first: Input, registry: Registry) -> Resul
     }
     let last =
         format!("{calls} calls in open loop; {}; {}", decided(scheme, exit.as_ref()), of_the_log(chosen));
+    session::text("title", || said);
+    session::text("verdict", || last.clone());
     output::print(&(prose::fold(&last, output::stdout_width(), 2) + "\n"))
 }
 
@@ -160,7 +163,7 @@ fn run(
     feed.report_loss();
     show();
     failure.map_or(Ok(()), Err)?;
-    shown.flush()?;
+    shown.finish()?;
     Ok((calls, exit))
 }
 

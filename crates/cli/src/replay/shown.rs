@@ -1,13 +1,16 @@
 //! The decisions of a replay as text, or as a new trace.
 
-use firstflight::{Bytes, Call, Event, Exit, Note, Pacing, Plan, TraceRecord};
+use firstflight::{Bytes, Call, Event, Exit, Note, Pacing, Plan, Time, TraceRecord};
+use firstflight_export::Record;
 use firstflight_export::log::{origin_name, phase_name};
 use firstflight_report::prose;
 use firstflight_scenario::quantity;
 use firstflight_trace::{Header, Hosts, Writer, in_a_line};
+use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::output;
+use crate::session;
 
 /// The output of decisions on standard output.
 pub(super) struct Shown {
@@ -15,6 +18,8 @@ pub(super) struct Shown {
     /// Whether the decisions are those of the recorded scheme.
     pub(super) same: bool,
     form: Form,
+    /// The rows of the decisions that are shown, if a session needs them.
+    rows: Option<Vec<Record>>,
 }
 
 enum Form {
@@ -30,7 +35,7 @@ const CHUNK: usize = 1 << 16;
 impl Shown {
     /// Creates the output of a new trace.
     pub(super) fn trace(header: &Header, same: bool) -> Self {
-        Self { buffer: Writer::header(header), same, form: Form::Trace(Box::default()) }
+        Self { buffer: Writer::header(header), same, form: Form::Trace(Box::default()), rows: None }
     }
 
     /// Creates the output of text. `all` says whether every call has a line.
@@ -44,7 +49,8 @@ impl Shown {
         };
         let title = prose::fold(&in_a_line(&title), output::stdout_width(), 2);
         let buffer = format!("{title}\n{}\n", columns.trim_end());
-        Self { buffer, same, form: Form::Text { all, width: output::stdout_width(), last: None } }
+        let form = Form::Text { all, width: output::stdout_width(), last: None };
+        Self { buffer, same, form, rows: session::current().map(|_| Vec::new()) }
     }
 
     /// Adds a call.
@@ -54,6 +60,9 @@ impl Shown {
             Form::Text { all, width, last } => {
                 let changed = last.replace(record.plan) != Some(record.plan) || !record.notes.is_empty();
                 if *all || changed {
+                    if let Some(rows) = &mut self.rows {
+                        rows.push(row(record));
+                    }
                     let seconds = record.path.now.nanos();
                     let at = format!("{}.{:09}", seconds / 1_000_000_000, seconds % 1_000_000_000);
                     let notes = record.notes.iter().map(note).collect::<Vec<_>>().join("; ");
@@ -71,11 +80,41 @@ impl Shown {
         if self.buffer.len() >= CHUNK { self.flush() } else { Ok(()) }
     }
 
+    /// Writes the last of what was added, and gives the session the table of the decisions.
+    pub(super) fn finish(mut self) -> Result<(), Failure> {
+        if let Some(rows) = self.rows.take() {
+            session::table("rows", || rows);
+        }
+        self.flush()
+    }
+
     /// Writes what was added.
     pub(super) fn flush(&mut self) -> Result<(), Failure> {
         let text = std::mem::take(&mut self.buffer);
         output::print(&text)
     }
+}
+
+/// Returns a decision as a row: the call, and the plan after it.
+fn row(record: &TraceRecord) -> Record {
+    let Plan { window, ssthresh, wake, .. } = record.plan;
+    let rate = match record.plan.pacing {
+        Pacing::Rate { rate, .. } => Some(rate.bps()),
+        _ => None,
+    };
+    let seconds = |at: Time| at.nanos() as f64 / 1e9;
+    let notes = record.notes.iter().map(note).collect::<Vec<_>>().join("; ");
+    let fields = [
+        ("time_s", Value::from(seconds(record.path.now))),
+        ("call", Value::from(call_name(&record.call))),
+        ("window_bytes", Value::from(window.get())),
+        ("pacing", Value::from(pacing(&record.plan))),
+        ("pacing_bps", rate.map_or(Value::Null, Value::from)),
+        ("ssthresh_bytes", ssthresh.map_or(Value::Null, |bytes| Value::from(bytes.get()))),
+        ("wake_s", wake.map_or(Value::Null, |at| Value::from(seconds(at)))),
+        ("notes", Value::from(notes)),
+    ];
+    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Returns the plan followed by its notes. If there is no room after the plan, the notes are below it.

@@ -43,7 +43,7 @@ pub use expectation::Expectation;
 pub use figure::{Figure, HABITATS, Mutant, SIMULATOR};
 pub use ledger::{Ledger, LedgerError, PAPERS, UnknownId, paper_title};
 pub use mutants::{MutantResult, mutants};
-pub use outputs::{print, series_records, value_records};
+pub use outputs::{claim_records, figure_records, plot_records, print, series_records, value_records};
 pub use page::page;
 pub use printed::{Printed, prints};
 pub use reasons::{ReasonResult, reasons};

@@ -153,19 +153,23 @@ pub(crate) fn drawing(figure: &Figure, plot: &Plot, curves: &[Drawn]) -> Option<
     let places = places.filter(|_| is_named).map(|place| (place.number / x_unit, place.name.clone()));
     // If the figure has no axis, there is one group of bars without a name.
     let only = (over_axis && figure.points.axes.is_empty()).then(|| (0.0, String::new()));
-    let label = |label: &str, other: &str| if label.is_empty() { other.to_owned() } else { label.to_owned() };
-    let share = match plot.kind {
-        Kind::Cdf => "share",
-        Kind::Series => "time since the SYN (s)",
-        _ => "",
-    };
-    let (x, y) = if plot.kind == Kind::Cdf { ("", share) } else { (share, "") };
     Some(plot::Plot {
         form,
         curves: curves.iter().map(curve).collect(),
-        labels: [label(&plot.x_label, x), label(&plot.y_label, y)],
+        labels: labels(plot),
         logarithmic: [plot.log_x, plot.log_y],
         ranges: [plot.x_range, plot.y_range],
         places: places.chain(only).collect(),
     })
+}
+
+/// Returns the labels of a plot's axes: those of its file, or else those of its kind.
+pub(crate) fn labels(plot: &Plot) -> [String; 2] {
+    let [x, y] = match plot.kind {
+        Kind::Cdf => ["", "share"],
+        Kind::Series => ["time since the SYN (s)", ""],
+        _ => ["", ""],
+    };
+    [(&plot.x_label, x), (&plot.y_label, y)]
+        .map(|(label, other)| if label.is_empty() { other.to_owned() } else { label.clone() })
 }
