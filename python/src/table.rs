@@ -8,8 +8,8 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator};
-use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator, new_null_array};
+use arrow_schema::{ArrowError, DataType, FieldRef, Schema, SchemaRef};
 use firstflight_export::{Record, parquet};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError, PyValueError};
@@ -39,6 +39,31 @@ impl Table {
 
 #[pymethods]
 impl Table {
+    /// Returns the table of JSON lines that a command printed. Values that are no scalars become JSON text.
+    #[staticmethod]
+    fn from_json(lines: &[u8]) -> PyResult<Self> {
+        let lines = lines.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).enumerate();
+        let records = lines.map(|(number, line)| {
+            serde_json::from_slice(line)
+                .map_err(|error| PyValueError::new_err(format!("row {}: no JSON object of a result: {error}", number + 1)))
+        });
+        Self::of(records.collect::<PyResult<_>>()?)
+    }
+
+    /// Returns the rows of several tables, one after the other. A column that a table lacks has no values there.
+    #[staticmethod]
+    fn joined(tables: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
+        let mut fields: Vec<FieldRef> = Vec::new();
+        for field in tables.iter().flat_map(|table| table.schema.fields()) {
+            if !fields.iter().any(|known| known.name() == field.name()) {
+                fields.push(Arc::clone(field));
+            }
+        }
+        let schema = Arc::new(Schema::new(fields));
+        let batches = tables.iter().flat_map(|table| &table.batches).map(|batch| widened(batch, &schema));
+        Ok(Self { batches: batches.collect::<PyResult<_>>()?, schema, records: None })
+    }
+
     /// Returns the rows as a stream of Arrow's C data interface.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
@@ -133,6 +158,17 @@ impl Table {
         let fields = self.schema.fields().iter();
         fields.filter_map(|field| Some((field.name().clone(), field.metadata().get(key)?.clone()))).collect()
     }
+}
+
+/// Returns the batch with the columns of `schema`.
+fn widened(batch: &RecordBatch, schema: &SchemaRef) -> PyResult<RecordBatch> {
+    let refuse = |error: ArrowError| PyValueError::new_err(error.to_string());
+    let column = |field: &FieldRef| match batch.column_by_name(field.name()) {
+        Some(array) => Arc::clone(array),
+        None => new_null_array(field.data_type(), batch.num_rows()),
+    };
+    let columns = schema.fields().iter().map(column).collect();
+    RecordBatch::try_new(Arc::clone(schema), columns).map_err(refuse)
 }
 
 /// Returns a value of a column as an object of Python.
