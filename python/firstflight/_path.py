@@ -35,7 +35,7 @@ class Path:
     @classmethod
     def preset(cls, name: Preset, **keys: Unpack[Keys]) -> Path:
         """Return the path of this name, with other keys over it. `Path.presets()` lists the names, their sources and licences."""
-        return cls(**{"path": name, **keys})
+        return cls.of({"path": name, **keys})
 
     @staticmethod
     def presets() -> list[dict[str, Any]]:
@@ -119,7 +119,7 @@ def _text(key: str, kind: str, value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return str(os.fspath(value))
     if isinstance(value, int | float):
         unit = _UNITS.get(kind, "")
         if kind == "time-or-count" and isinstance(value, float):
@@ -130,7 +130,7 @@ def _text(key: str, kind: str, value: object) -> str:
 
 def number(value: float) -> str:
     """Return the number exactly as it prints, without an exponent."""
-    return format(Decimal(repr(value)), "f")
+    return format(Decimal(repr(value)), "f").removesuffix(".0")
 
 
 def arguments(given: Mapping[str, str | list[str]]) -> list[str]:

@@ -62,7 +62,7 @@ class Population:
     `paths` is a number of draws, a list of `Path`s, or the name of a CSV file with a column for each key, `weight` and `name`. A key is a value
     as of a `Path`, a distribution (`uniform`, `log_uniform`, `one_of`, `cbr`, `share`), or a list of values, all combinations of which are raced.
     `weights` are those of listed paths, in any unit. `runs` is the number of runs on each path; `give_up` ends a transfer after this many times its
-    ideal completion time.
+    ideal completion time, which a path with other cross traffic than a constant rate or bulk TCP does not have.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Population:
         seed: int = 1,
         runs: int = 1,
         part: int = 10,
-        give_up: float | None = 20,
+        give_up: float | None = None,
         **keys: Any,
     ) -> None:
         self._source: int | str = paths if isinstance(paths, int) else ""

@@ -20,7 +20,7 @@ Schemes = Scheme | str | Sequence[Scheme | str]
 
 
 def race(
-    path: Path | str | os.PathLike[str] | None = None,
+    scenario: Path | str | os.PathLike[str] | None = None,
     schemes: Schemes | None = None,
     *,
     series: bool = False,
@@ -31,7 +31,7 @@ def race(
 ) -> Race:
     """Race schemes over one path, and return the result: a row for each scheme, best first.
 
-    `path` is a `Path`, or a scenario file. Further keys go over it: `size`, `runs`, `seed` and all others of a path. `schemes` are names with
+    `scenario` is a `Path`, or the name of a scenario file. Further keys go over it: `size`, `runs`, `seed` and all others of a path. `schemes` are names with
     parameters, as in `["slow-start", "paced:first=4"]` or `"all,-vegas"`; without them all are raced, or those of the file. `series` records
     window, flight, RTT and queue over time in the first run already. `each_flow` gives a row for each flow of a population. `jobs` is the number
     of runs at a time; results do not depend on it.
@@ -39,13 +39,13 @@ def race(
     Raises ScenarioError for wrong input, with the place.
     """
     words: list[str] = []
-    if path is None:
+    if scenario is None:
         words += ["race"]
-    elif isinstance(path, Path):
-        words += ["race", *path.with_(**keys).arguments]
+    elif isinstance(scenario, Path):
+        words += ["race", *scenario.with_(**keys).arguments]
     else:
-        words += ["run", os.fspath(path)]
-    if not isinstance(path, Path):
+        words += ["run", os.fspath(scenario)]
+    if not isinstance(scenario, Path):
         words += arguments(texts(keys))
     if schemes is not None:
         words.append(f"--schemes={scheme_list(schemes)}")

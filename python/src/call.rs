@@ -60,8 +60,9 @@ pub(crate) fn run(
     let session = Session::new(width);
     let ended = wait_for(py, &session, progress, arguments)?;
     let Output { printed, said, tables, texts, selected } = session.take_output();
-    let (heads, is_numbers, cells) = selected.map_or_else(Default::default, |table| (table.heads, table.is_numbers, table.rows));
-    let tables = tables.into_iter().map(|(name, records)| Ok((name, Py::new(py, Table::of(records)?)?)));
+    let (heads, is_numbers, cells) =
+        selected.map_or_else(Default::default, |table| (table.heads, table.is_numbers, table.rows));
+    let tables = tables.into_iter().map(|(name, records)| Ok((name, Py::new(py, Table::of(records))?)));
     Ok(Answer {
         code: ended.code,
         error: ended.error,
