@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,6 +57,7 @@ class Rows(Protocol):
         ...
 
 
+@runtime_checkable
 class Raced(Protocol):
     """A race with its series."""
 
@@ -231,15 +232,14 @@ def _middle(runs: Sequence[_Run], limits: tuple[float, float]) -> tuple[Floats, 
     return grid, middle, low, high
 
 
-def _axes(ax: Axes | None) -> tuple[Figure, Axes]:
+def axes(ax: Axes | None) -> tuple[Figure, Axes]:
     """Returns the axes to draw on and their figure; new ones if none are given."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError("figures need matplotlib: pip install 'firstflight[plot]'") from error
     if ax is None:
-        figure, new = plt.subplots()
-        return figure, new
+        return plt.subplots()
     figure = ax.get_figure(root=True)
     if figure is None:
         raise ValueError("the axes belong to no figure")
@@ -318,7 +318,7 @@ def plot(
     if band is not None and band not in _PERCENTILES:
         raise ValueError(f"there is no band {band!r}; there are {', '.join(_PERCENTILES)} and None")
     runs = _runs(series, quantity, schemes, flow)
-    figure, ax = _axes(ax)
+    figure, ax = axes(ax)
     largest = max(float(np.nanmax(run.values, initial=0)) for each in runs.values() for run in each)
     divisor, unit = _scale(series.units.get(quantity, ""), largest)
     longest = max(float(run.times[-1]) for each in runs.values() for run in each)
@@ -343,8 +343,8 @@ def plot(
         if band is not None or len(each) == 1:
             ax.step(grid / seconds, middle / divisor, where="post", color=colour, label=scheme)
         else:
-            for at, run in enumerate(each):
-                name = scheme if at == 0 else "_nolegend_"
+            for run in each:
+                name = scheme if run is each[0] else "_nolegend_"
                 ax.step(
                     run.times / seconds, run.values / divisor, where="post", color=colour, label=name, alpha=0.5
                 )
@@ -420,7 +420,7 @@ def tradeoff(
             points.append((scheme, float(numbers[0]), float(numbers[1]), half[0], half[1]))
     if not points:
         raise ValueError(f"no scheme has both {x} and {y}")
-    figure, ax = _axes(ax)
+    figure, ax = axes(ax)
     if front:
         best = _front([(point[1], point[2]) for point in points])
         if len(best) > 1:
@@ -568,11 +568,11 @@ def paper_figure(
     if columns not in _WIDTHS:
         raise ValueError(f"a figure has the width of 1 or 2 columns, not of {columns}")
     quantities = [quantity] if isinstance(quantity, str) else list(quantity)
-    if hasattr(results, "series"):
+    if isinstance(results, Raced):
         series = results.series
         exits = results.runs if exits is None else exits
     else:
-        series = cast(Rows, results)
+        series = results
     try:
         import matplotlib as mpl
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -582,7 +582,7 @@ def paper_figure(
     with mpl.rc_context():
         # The settings of the program are left out, because the file's bytes would depend on them.
         mpl.rcdefaults()
-        mpl.rcParams.update(_PRINT | dict(settings or {}))
+        mpl.rcParams.update(cast(Any, _PRINT | dict(settings or {})))
         across = len(quantities) if columns == 2 else 1
         down = 1 if columns == 2 else len(quantities)
         width = _WIDTHS[columns]

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use firstflight_diff::{COLUMNS, How, compare, headings, is_number, records};
 use firstflight_export::write_whole;
-use firstflight_report::html::changed::{self, Page};
+use firstflight_report::html::changed::{self, Cells, Page};
+use firstflight_report::table::Selected;
 
 use crate::checks::{AssertOptions, Form, shown};
 use crate::earlier;
@@ -72,6 +73,11 @@ pub(crate) fn diff(command: &Diff, arguments: &[String]) -> Result<(), Failure> 
     let title = format!("{} against {}", command.after.display(), command.before.display());
     session::text("verdict", || firstflight_diff::sentences(&comparison));
     session::text("title", || title.clone());
+    session::selected(|| {
+        let Cells { heads, rows } = firstflight_diff::cells(&comparison);
+        let (heads, is_numbers) = heads.into_iter().unzip();
+        Selected { heads, is_numbers, rows: rows.into_iter().map(|(_, cells)| cells).collect() }
+    });
     if !output::print_records(&rows, None, (command.json, command.csv))? {
         let text = shown(&title, &comparison, command.full, form, &style);
         output::print(text.trim_start_matches('\n'))?;

@@ -5,22 +5,21 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use firstflight::registry::Registry;
-use firstflight_export::{Record, RecordError, write_whole};
+use firstflight_export::write_whole;
 use firstflight_papers::{
-    ClaimResult, Figure, FigureResult, Ledger, PAPERS, Row, Source, Status, check as run_figures,
-    claim_records, figure_records, golden, page, paper_title, plot_records, series_records, show,
-    value_records,
+    ClaimResult, Figure, FigureResult, Ledger, PAPERS, Row, Source, Status, check as run_figures, golden,
+    page, paper_title, show,
 };
 
 use crate::failure::{Failure, Place};
 use crate::output;
-use crate::session;
 use crate::targets::{Input, check_file};
 use asked::{AskedFor, From, HowToRun, asked, asked_of, ledger, ledger_of, made, pairs_of};
 use machine::Machine;
 use values::Values;
 
 mod asked;
+mod deposited;
 mod habitat;
 mod machine;
 mod mutants;
@@ -107,8 +106,7 @@ fn list(
     let ledger = ledger(from, registry, arguments)?;
     let asked = asked(&ledger, ids, arguments)?;
     let figures: Vec<&Figure> = asked.figures().collect();
-    let table = figure_records(&figures).map_err(Failure::write)?;
-    session::table("rows", || table);
+    deposited::list(&figures)?;
     let rows: Vec<&Row> = ledger.rows.iter().filter(|row| asked.has(row, ids)).collect();
     let mut out = String::new();
     if json {
@@ -156,7 +154,7 @@ fn run(
     }
     values.check(&asked, how, arguments)?;
     let results = results(&asked, how, arguments)?;
-    deposit(&asked, &results)?;
+    deposited::results(&asked, &results)?;
     write_report(&ledger, &asked, &results, how, arguments)?;
     if values.write(&asked, &results, arguments)? {
         return Ok(());
@@ -220,39 +218,6 @@ fn check(
         asked.pairs(&results).count(),
         lost.join(", ")
     )))
-}
-
-/// Gives the session the values, curves over time, plots and claims of the figures. The verdict has the numbers of claims with each status.
-fn deposit(asked: &AskedFor<'_>, results: &[FigureResult]) -> Result<(), Failure> {
-    if session::current().is_none() {
-        return Ok(());
-    }
-    let of = |records: fn(&Figure, &FigureResult) -> Result<Vec<Record>, RecordError>| {
-        let each = asked.figures().zip(results).map(|(figure, result)| records(figure, result));
-        each.collect::<Result<Vec<_>, _>>().map(|each| each.concat()).map_err(Failure::write)
-    };
-    let tables = [
-        ("rows", of(value_records)?),
-        ("series", of(series_records)?),
-        ("plots", of(|figure, _| plot_records(figure))?),
-        ("claims", of(claim_records)?),
-    ];
-    for (name, records) in tables {
-        session::table(name, || records);
-    }
-    let title = |figure: &Figure| {
-        format!(
-            "{}. {}, {}, section {}",
-            figure.title,
-            paper_title(&figure.paper),
-            figure.figure,
-            figure.section
-        )
-    };
-    session::text("title", || asked.figures().map(title).collect::<Vec<_>>().join("\n"));
-    let statuses = results.iter().flat_map(|result| &result.claims).map(|claim| (claim.status, claim.own));
-    session::text("verdict", || show::counts(&statuses.collect::<Vec<_>>()));
-    Ok(())
 }
 
 /// Renders a line for each claim, and then the counts.

@@ -126,7 +126,8 @@ impl Shown {
         if notes.is_empty() { String::new() } else { format!("Not shown: {}; {how}.", notes.join(", and ")) }
     }
 
-    fn records(&self) -> Result<Vec<Record>, Failure> {
+    /// Returns the records of the senders that are shown.
+    pub(super) fn records(&self) -> Result<Vec<Record>, Failure> {
         let mut records = Vec::new();
         for one in &self.all {
             let sender = std::slice::from_ref(&one.sender);

@@ -4,6 +4,7 @@ use firstflight_export::rows::{self, ParquetRows};
 use firstflight_export::{Record, WholeFile, json};
 use firstflight_inspect::{Found, Inspected};
 use firstflight_report::inspected::{Summary, render_summary};
+use firstflight_report::table::selected;
 use firstflight_report::{TableStyle, prose};
 use serde::Serialize;
 
@@ -111,7 +112,8 @@ impl<'a> Telling<'a> {
                 self.lines.extend(rows::csv_line(&record).map_err(Failure::write)?);
             }
             if let Some(rows) = &mut self.rows {
-                rows.push(record.clone());
+                let column = |name: &str| (name.to_owned(), record.get(name).cloned().unwrap_or_default());
+                rows.push(rows::columns().map(|of| column(of.name)).collect());
             }
             if let Some(parquet) = &mut self.parquet {
                 parquet.push(record).map_err(Failure::write)?;
@@ -146,7 +148,7 @@ impl<'a> Telling<'a> {
     ) -> Result<(), Failure> {
         self.shown.sort(self.options.all);
         self.flush()?;
-        self.deposit(overview)?;
+        self.deposit(overview, style)?;
         if self.options.as_race {
             let text = self.shown.as_races(arguments.first().map_or("firstflight", String::as_str));
             output::say_lines(overview);
@@ -165,9 +167,11 @@ impl<'a> Telling<'a> {
     }
 
     /// Gives the session the rows of all senders, the summary as JSON, and the description of what was read as the verdict.
-    fn deposit(&mut self, overview: &str) -> Result<(), Failure> {
+    fn deposit(&mut self, overview: &str, style: &TableStyle) -> Result<(), Failure> {
         let Some(rows) = self.rows.take() else { return Ok(()) };
         session::table("rows", || rows);
+        let shown = self.shown.records()?;
+        session::selected(|| selected(&shown, style));
         let summary = json::line(&self.summary.summed()).map_err(Failure::write)?;
         session::text("summary", || summary);
         let notes = self.left_out();

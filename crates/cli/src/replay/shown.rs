@@ -4,6 +4,7 @@ use firstflight::{Bytes, Call, Event, Exit, Note, Pacing, Plan, Time, TraceRecor
 use firstflight_export::Record;
 use firstflight_export::log::{origin_name, phase_name};
 use firstflight_report::prose;
+use firstflight_report::table::Selected;
 use firstflight_scenario::quantity;
 use firstflight_trace::{Header, Hosts, Writer, in_a_line};
 use serde_json::Value;
@@ -19,7 +20,7 @@ pub(super) struct Shown {
     pub(super) same: bool,
     form: Form,
     /// The rows of the decisions that are shown, if a session needs them.
-    rows: Option<Vec<Record>>,
+    rows: Option<Vec<(Record, Vec<String>)>>,
 }
 
 enum Form {
@@ -60,12 +61,17 @@ impl Shown {
             Form::Text { all, width, last } => {
                 let changed = last.replace(record.plan) != Some(record.plan) || !record.notes.is_empty();
                 if *all || changed {
-                    if let Some(rows) = &mut self.rows {
-                        rows.push(row(record));
-                    }
                     let seconds = record.path.now.nanos();
                     let at = format!("{}.{:09}", seconds / 1_000_000_000, seconds % 1_000_000_000);
                     let notes = record.notes.iter().map(note).collect::<Vec<_>>().join("; ");
+                    if let Some(rows) = &mut self.rows {
+                        let window = record.plan.window.get().to_string();
+                        let call = call_name(&record.call).to_owned();
+                        rows.push((
+                            row(record),
+                            vec![at.clone(), call, window, pacing(&record.plan), notes.clone()],
+                        ));
+                    }
                     let plan = format!(
                         "{at:>12}  {:<13} {:>11}  {:<36} ",
                         call_name(&record.call),
@@ -83,7 +89,13 @@ impl Shown {
     /// Writes the last of what was added, and gives the session the table of the decisions.
     pub(super) fn finish(mut self) -> Result<(), Failure> {
         if let Some(rows) = self.rows.take() {
-            session::table("rows", || rows);
+            let (records, cells) = rows.into_iter().unzip();
+            session::table("rows", || records);
+            session::selected(|| Selected {
+                heads: ["seconds", "call", "window (B)", "pacing", "notes"].map(str::to_owned).to_vec(),
+                is_numbers: vec![true, false, true, false, false],
+                rows: cells,
+            });
         }
         self.flush()
     }
