@@ -8,35 +8,53 @@
 `race`, `sweep`, `score`, `inspect`, `replay`, `paper` and `diff` are the commands of `firstflight`, with the same results to the byte.
 """
 
+from firstflight._diff import Diff, diff
 from firstflight._errors import CheckError, FirstflightError, OutputError, ScenarioError, SchemeError
+from firstflight._inspect import Inspection, Seen, inspect
 from firstflight._native import Table
+from firstflight._paper import Figure, Papers, paper, papers
 from firstflight._path import Path
+from firstflight._plot import COLOURS, paper_figure
 from firstflight._population import Population, cbr, log_uniform, one_of, share, uniform
 from firstflight._race import Race, race
 from firstflight._read import read, schemes
+from firstflight._replay import Replay, replay
 from firstflight._results import Page, Result, Row
 from firstflight._sweep import Score, Sweep, score, sweep
 
 __all__ = [
+    "COLOURS",
     "CheckError",
+    "Diff",
+    "Figure",
     "FirstflightError",
+    "Inspection",
     "OutputError",
     "Page",
+    "Papers",
     "Path",
     "Population",
     "Race",
+    "Replay",
     "Result",
     "Row",
     "ScenarioError",
     "SchemeError",
     "Score",
+    "Seen",
     "Sweep",
     "Table",
     "cbr",
+    "diff",
+    "inspect",
     "log_uniform",
     "one_of",
+    "paper",
+    "paper_figure",
+    "papers",
     "race",
     "read",
+    "replay",
     "schemes",
     "score",
     "share",

@@ -73,9 +73,9 @@ class Figure(Asked):
         if number not in rows:
             raise ValueError(f"there is no plot {number}; there are {', '.join(map(str, rows)) or 'none'}")
         plot = rows[number]
-        figure, ax = axes(ax)
         import matplotlib as mpl
 
+        figure, ax = self._axes(ax)
         curves = self._curves(number, plot)
         _FORMS[str(plot.kind)](ax, curves)
         if plot.log_x:
@@ -94,8 +94,6 @@ class Figure(Asked):
             ax.annotate(
                 below, (0, 0), xytext=(0, down), xycoords="axes fraction", textcoords="offset points", va="top", fontsize="small"
             )
-            if figure.get_layout_engine() is None:
-                figure.set_layout_engine("constrained")
         return figure, ax
 
     def plot_printed(self, *, ax: Axes | None = None) -> tuple[Drawing, Axes]:
@@ -107,7 +105,7 @@ class Figure(Asked):
         claims = [Row(row) for row in self.claims.rows() if row["printed"] and row["measured"] is not None]
         if not claims:
             raise ValueError("the paper prints no number for a claim of this figure")
-        figure, ax = axes(ax)
+        figure, ax = self._axes(ax)
         for at, claim in enumerate(claims):
             ends = [value for value in (claim.low, claim.high) if value is not None]
             if len(ends) == 2:
@@ -128,6 +126,14 @@ class Figure(Asked):
             for row in self.claims.rows()
             if row["printed"] is not None
         ]
+
+    @staticmethod
+    def _axes(ax: Axes | None) -> tuple[Drawing, Axes]:
+        """Return the axes to draw on and their figure. New ones have room for names and notes."""
+        figure, found = axes(ax)
+        if ax is None:
+            figure.set_layout_engine("constrained")
+        return figure, found
 
     def _curves(self, number: int, plot: Row) -> dict[str, list[_Point]]:
         """Return the points of each curve of a plot, in the units of its axes."""
@@ -157,14 +163,19 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else float(value)
 
 
+def _halves(points: list[_Point]) -> list[float] | None:
+    """Return half the widths of the points' intervals; `None` if no point has an interval."""
+    halves = [half or 0.0 for _, _, half, _ in points]
+    return halves if any(halves) else None
+
+
 def _lines(ax: Axes, curves: dict[str, list[_Point]]) -> None:
     """Draw points with intervals and the lines between them."""
     for name, points in curves.items():
-        halves = [half or 0 for _, _, half, _ in points]
         ax.errorbar(
             [x for x, *_ in points],
             [y for _, y, *_ in points],
-            yerr=halves if any(halves) else None,
+            yerr=_halves(points),
             marker="o" if len(points) < 40 else None,
             markersize=4,
             capsize=2,
@@ -200,17 +211,16 @@ def _bars(ax: Axes, curves: dict[str, list[_Point]]) -> None:
     if len(places) == 1:
         # The bars of a single group are named below.
         for name, points in curves.items():
-            ax.bar(name, [y for _, y, *_ in points], 0.7, yerr=[half or 0 for _, _, half, _ in points], capsize=2)
+            ax.bar(name, [y for _, y, *_ in points], 0.7, yerr=_halves(points), capsize=2)
         return
     width = 0.8 / max(len(curves), 1)
     for at, (name, points) in enumerate(curves.items()):
         groups = [list(places).index(x) for x, *_ in points]
-        halves = [half or 0 for _, _, half, _ in points]
         ax.bar(
             [group + (at - (len(curves) - 1) / 2) * width for group in groups],
             [y for _, y, *_ in points],
             width,
-            yerr=halves if any(halves) else None,
+            yerr=_halves(points),
             capsize=2,
             label=name,
         )

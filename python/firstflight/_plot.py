@@ -49,11 +49,11 @@ class Rows(Protocol):
         ...
 
     def column(self, name: str) -> list[Any]:
-        """Returns the values of a column; `None` where a row has none."""
+        """Return the values of a column; `None` where a row has none."""
         ...
 
     def doubles(self, name: str) -> bytes:
-        """Returns a column of numbers as the bytes of doubles; NaN where a row has none."""
+        """Return a column of numbers as the bytes of doubles; NaN where a row has none."""
         ...
 
 
@@ -80,7 +80,7 @@ class _Run:
     values: Floats
 
     def at(self, grid: Floats) -> Floats:
-        """Returns the values in force at these times; NaN after the end of the run and before its beginning."""
+        """Return the values in force at these times; NaN after the end of the run and before its beginning."""
         import numpy as np
 
         places = np.searchsorted(self.times, grid, side="right") - 1
@@ -114,7 +114,7 @@ _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
 
 
 def _scale(unit: str, largest: float) -> tuple[float, str]:
-    """Returns the divisor of an axis and the unit that it then has, so that the largest value is between 1 and 10,000 if it can be."""
+    """Return the divisor of an axis and the unit that it then has, so that the largest value is between 1 and 10,000 if it can be."""
     scales = _SCALES.get(unit)
     if scales is None:
         return 1.0, "" if unit == "1" else unit
@@ -126,12 +126,12 @@ def _scale(unit: str, largest: float) -> tuple[float, str]:
 
 
 def _share(column: str) -> bool:
-    """Checks whether a column is a share, which axes show in per cent."""
+    """Check whether a column is a share, which axes show in per cent."""
     return column in {"loss", "su_loss"}
 
 
 def _label(column: str, unit: str) -> str:
-    """Returns the label of an axis."""
+    """Return the label of an axis."""
     name = _NAMES.get(column)
     if name is None:
         words = column
@@ -148,7 +148,7 @@ def _doubles(table: Rows, name: str) -> Floats:
 
 
 def _names(table: Rows) -> list[str]:
-    """Returns the name of each row's scheme, with its parameters if they differ from the defaults."""
+    """Return the name of each row's scheme, with its parameters if they differ from the defaults."""
     schemes: list[str] = [name if name is not None else "" for name in table.column("scheme")]
     columns = table.columns
     if "params" in columns:
@@ -161,7 +161,7 @@ def _names(table: Rows) -> list[str]:
 
 
 def _short(names: Iterable[str]) -> dict[str, str]:
-    """Returns for each name the scheme without its parameters, if no other name has this scheme; the name otherwise."""
+    """Return for each name the scheme without its parameters, if no other name has this scheme; the name otherwise."""
     all_names = list(dict.fromkeys(names))
     bare = [name.partition(":")[0] for name in all_names]
     pairs = zip(all_names, bare, strict=True)
@@ -169,7 +169,7 @@ def _short(names: Iterable[str]) -> dict[str, str]:
 
 
 def _chosen(present: Iterable[str], schemes: Sequence[str] | None) -> list[str]:
-    """Returns the schemes that are drawn, in order of appearance or as asked."""
+    """Return the schemes that are drawn, in order of appearance or as asked."""
     names = list(dict.fromkeys(present))
     if schemes is None:
         return names
@@ -182,7 +182,7 @@ def _chosen(present: Iterable[str], schemes: Sequence[str] | None) -> list[str]:
 def _runs(
     series: Rows, quantity: str, schemes: Sequence[str] | None, flow: int
 ) -> dict[str, list[_Run]]:
-    """Returns the runs of each scheme in order of seed."""
+    """Return the runs of each scheme in order of seed."""
     import numpy as np
 
     columns = series.columns
@@ -217,7 +217,7 @@ def _runs(
 
 
 def _middle(runs: Sequence[_Run], limits: tuple[float, float]) -> tuple[Floats, Floats, Floats, Floats]:
-    """Returns a time grid, and the median and two percentiles over runs at each of its times.
+    """Return a time grid, and the median and two percentiles over runs at each of its times.
 
     A percentile is over the runs that have a value then. Where fewer than half of the runs have one, there is none, because the remaining
     runs are the slow ones.
@@ -233,7 +233,7 @@ def _middle(runs: Sequence[_Run], limits: tuple[float, float]) -> tuple[Floats, 
 
 
 def axes(ax: Axes | None) -> tuple[Figure, Axes]:
-    """Returns the axes to draw on and their figure; new ones if none are given."""
+    """Return the axes to draw on and their figure; new ones if none are given."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -247,7 +247,7 @@ def axes(ax: Axes | None) -> tuple[Figure, Axes]:
 
 
 def _cycle(ax: Axes, colours: Colours | None, schemes: Sequence[str]) -> list[Any]:
-    """Returns a colour for each scheme: the one given for it, the next one of a list, or the next one of the axes' cycle."""
+    """Return a colour for each scheme: the one given for it, the next one of a list, or the next one of the axes' cycle."""
     if isinstance(colours, Mapping):
         for scheme in schemes:
             if scheme not in colours:
@@ -265,7 +265,7 @@ def _cycle(ax: Axes, colours: Colours | None, schemes: Sequence[str]) -> list[An
 
 
 def _exits(runs: Rows) -> dict[str, list[float]]:
-    """Returns the times at which the runs of each scheme left start-up, in seconds since their first data."""
+    """Return the times at which the runs of each scheme left start-up, in seconds since their first data."""
     found: dict[str, list[float]] = {}
     times = _doubles(runs, "exit_time_s")
     names = _names(runs)
@@ -278,7 +278,7 @@ def _exits(runs: Rows) -> dict[str, list[float]]:
 
 
 def _first_data(flights: Mapping[str, list[_Run]]) -> dict[str, list[float]]:
-    """Returns the time of the first data of each run: exits are counted from there."""
+    """Return the time of the first data of each run: exits are counted from there."""
     import numpy as np
 
     def of(run: _Run) -> float:
@@ -300,7 +300,7 @@ def plot(
     colours: Colours | None = None,
     legend: bool = True,
 ) -> tuple[Figure, Axes]:
-    """Draws a quantity over time, a line for each scheme.
+    """Draw a quantity over time, a line for each scheme.
 
     With several runs the line is the median over runs and the band is between two percentiles of them, both at each time; with
     `band=None` each run is a line. Values hold until the next row, as steps. A line ends where fewer than half of the runs go on. Time
@@ -384,7 +384,7 @@ def tradeoff(
     front: bool = True,
     colours: Colours | None = None,
 ) -> tuple[Figure, Axes]:
-    """Draws one quantity against another, a point for each scheme, as cost against loss in start-up.
+    """Draw one quantity against another, a point for each scheme, as cost against loss in start-up.
 
     Each point is the mean over runs, with its 95 % confidence intervals. With `front`, a line of steps joins the schemes that no other
     scheme beats in both quantities, if lower is better. Schemes without both quantities are left out.
@@ -457,7 +457,7 @@ def tradeoff(
 
 
 def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Returns the points that no other point beats in one coordinate and equals in the other, from left to right."""
+    """Return the points that no other point beats in one coordinate and equals in the other, from left to right."""
     best: list[tuple[float, float]] = []
     for point in sorted(set(points)):
         if not best or point[1] < best[-1][1]:
@@ -466,7 +466,7 @@ def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _name_points(ax: Axes, points: Sequence[tuple[str, float, float]], colours: Sequence[Any]) -> None:
-    """Writes the names of points next to them, in their colours, each where it covers no other name, point or edge."""
+    """Write the names of points next to them, in their colours, each where it covers no other name, point or edge."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     figure.canvas.draw()
@@ -544,7 +544,7 @@ def paper_figure(
     colours: Colours | None = COLOURS,
     settings: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Writes a figure for a paper of two columns: PDF, or PNG or SVG if the name ends so. Returns the path.
+    """Write a figure for a paper of two columns: PDF, or PNG or SVG if the name ends so. Return the path.
 
     The figure is as wide as one column (3.33 inches) or the page (7 inches), so that it is included without scaling. Text has eight
     points, and fonts are embedded as Type 42. The legend is below. Several quantities are panels: below each other in one column, next to
@@ -615,7 +615,7 @@ def paper_figure(
 
 
 def _legend_columns(labels: Sequence[str], width: float) -> int:
-    """Returns how many columns of names fit into a legend of `width` inches."""
+    """Return how many columns of names fit into a legend of `width` inches."""
     for columns in range(len(labels), 1, -1):
         down = math.ceil(len(labels) / columns)
         if columns > math.ceil(len(labels) / down):

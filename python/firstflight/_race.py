@@ -7,13 +7,18 @@ import tempfile
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path as File
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from firstflight import _call
 from firstflight._keys import Keys, Scheme
 from firstflight._native import Answer, Table, read_parquet
 from firstflight._path import Path, arguments, texts
+from firstflight._plot import Band, Colours, plot, tradeoff
 from firstflight._results import Result, Row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: Schemes: names with parameters (`"paced:first=4"`), or lists of them.
 Schemes = Scheme | str | Sequence[Scheme | str]
@@ -113,6 +118,56 @@ class Race(Result):
         names = ", ".join(str(row["scheme"]) for row in self)
         how_many = f"{len(found)} rows have" if found else "no row has"
         raise KeyError(f"{how_many} the scheme `{scheme}`; there are {names}")
+
+    def plot(
+        self,
+        quantity: str = "cwnd_bytes",
+        *,
+        schemes: Sequence[str] | None = None,
+        ax: Axes | None = None,
+        band: Band | None = "p10-p90",
+        exits: bool = True,
+        flow: int = 0,
+        colours: Colours | None = None,
+        legend: bool = True,
+    ) -> tuple[Figure, Axes]:
+        """Draw a quantity of the series over time: for each scheme the median over runs, and a band between two percentiles.
+
+        `quantity` is a column of `series`. With `band=None` each run is a line. With `exits`, a dot marks the median end of start-up. Names
+        in `schemes` and colours are those of the series. Without `ax` there are new axes; the settings of matplotlib stay as they are.
+
+        Raises ValueError for a scheme, quantity or flow that the series does not have, and ImportError without matplotlib.
+        """
+        return plot(
+            self.series,
+            quantity,
+            schemes=schemes,
+            ax=ax,
+            band=band,
+            exits=self.runs if exits else None,
+            flow=flow,
+            colours=colours,
+            legend=legend,
+        )
+
+    def tradeoff(
+        self,
+        x: str = "su_loss",
+        y: str = "cost",
+        *,
+        schemes: Sequence[str] | None = None,
+        ax: Axes | None = None,
+        front: bool = True,
+        colours: Colours | None = None,
+    ) -> tuple[Figure, Axes]:
+        """Draw one quantity against another, a point for each scheme: its mean over runs with 95 % intervals.
+
+        With `front`, a line joins the schemes that no other beats in both quantities, if lower is better. Colours follow `schemes`, or the
+        ranking.
+
+        Raises ValueError for a scheme or a quantity that the rows do not have, and ImportError without matplotlib.
+        """
+        return tradeoff(self.rows, x, y, schemes=schemes, ax=ax, front=front, colours=colours)
 
     def figure(self, path: str | File, **options: Any) -> None:
         """Write the figure of `--figure`: windows, queues and exits as SVG, PNG or PDF, by the name's end.
