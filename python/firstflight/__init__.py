@@ -14,7 +14,7 @@ from firstflight._inspect import Inspection, Seen, inspect
 from firstflight._native import Table
 from firstflight._paper import Figure, Papers, paper, papers
 from firstflight._path import Path
-from firstflight._plot import COLOURS, paper_figure
+from firstflight._plot import COLOURS, paper_figure, plot, tradeoff
 from firstflight._population import Population, cbr, log_uniform, one_of, share, uniform
 from firstflight._race import Race, race
 from firstflight._read import read, schemes
@@ -52,6 +52,7 @@ __all__ = [
     "paper",
     "paper_figure",
     "papers",
+    "plot",
     "race",
     "read",
     "replay",
@@ -59,5 +60,6 @@ __all__ = [
     "score",
     "share",
     "sweep",
+    "tradeoff",
     "uniform",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -75,7 +76,10 @@ def _progress(asked: Progress | bool | None) -> Progress | None:
     if asked is False or (asked is None and not _is_watched()):
         return None
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            # Without ipywidgets the bar is text, which is no reason for a warning.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
     except ImportError as error:
         if asked:
             raise ImportError("progress=True shows a bar by tqdm, which is not installed: pip install tqdm") from error

@@ -118,9 +118,10 @@ def _scale(unit: str, largest: float) -> tuple[float, str]:
     scales = _SCALES.get(unit)
     if scales is None:
         return 1.0, "" if unit == "1" else unit
-    # Below four units, the next smaller one has rounder ticks.
+    # Below four units of bytes or bits, the next smaller one has rounder ticks.
+    enough = 1 if unit == "s" else 4
     for divisor, name in scales:
-        if largest >= 4 * divisor:
+        if largest >= enough * divisor:
             return divisor, name
     return scales[-1]
 

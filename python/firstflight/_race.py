@@ -112,10 +112,10 @@ class Race(Result):
 
     def __getitem__(self, scheme: str) -> Row:
         """Return the row of a scheme, by its name or its label (`as=`). Raises KeyError for none, or for several."""
-        found = [row for row in self if row["scheme"] == scheme]
+        found = [row for row in self if scheme in (row["scheme"], row.get("label"))]
         if len(found) == 1:
             return found[0]
-        names = ", ".join(str(row["scheme"]) for row in self)
+        names = ", ".join(str(row.get("label") or row["scheme"]) for row in self)
         how_many = f"{len(found)} rows have" if found else "no row has"
         raise KeyError(f"{how_many} the scheme `{scheme}`; there are {names}")
 
