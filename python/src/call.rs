@@ -1,6 +1,6 @@
 //! Commands in the process of Python.
 //!
-//! A command runs in a thread of its own, without the interpreter's lock. The thread that called it waits, and meanwhile handles signals and
+//! A command runs in a separate thread, without the interpreter's lock. The thread that called it waits, and meanwhile handles signals and
 //! shows progress.
 
 use std::any::Any;

@@ -11,10 +11,19 @@ use pyo3::prelude::*;
 /// The extension module.
 #[pymodule]
 mod _native {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use crate::call::{Answer, main, run};
     #[pymodule_export]
     use crate::described::keys;
     #[pymodule_export]
     use crate::table::{Table, read_parquet};
+
+    /// Prepares the module: a damaged Parquet file is an exception, and prints nothing.
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        firstflight_export::parquet::silence_reader();
+        Ok(())
+    }
 }
