@@ -112,10 +112,12 @@ class Race(Result):
 
     def __getitem__(self, scheme: str) -> Row:
         """Return the row of a scheme, by its name or its label (`as=`). Raises KeyError for none, or for several."""
-        found = [row for row in self if scheme in (row["scheme"], row.get("label"))]
+        named = [(row.get("label") or row["scheme"], row) for row in self]
+        # A row with a label is found by its scheme, too, if that names no other row.
+        found = [row for name, row in named if name == scheme] or [row for _, row in named if row["scheme"] == scheme]
         if len(found) == 1:
             return found[0]
-        names = ", ".join(str(row.get("label") or row["scheme"]) for row in self)
+        names = ", ".join(str(name) for name, _ in named)
         how_many = f"{len(found)} rows have" if found else "no row has"
         raise KeyError(f"{how_many} the scheme `{scheme}`; there are {names}")
 
