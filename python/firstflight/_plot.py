@@ -9,13 +9,15 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from firstflight._race import Race
 
     Floats = npt.NDArray[np.float64]
 
@@ -54,21 +56,6 @@ class Rows(Protocol):
 
     def doubles(self, name: str) -> bytes:
         """Return a column of numbers as the bytes of doubles; NaN where a row has none."""
-        ...
-
-
-@runtime_checkable
-class Raced(Protocol):
-    """A race with its series."""
-
-    @property
-    def series(self) -> Rows:
-        """The series of every run."""
-        ...
-
-    @property
-    def runs(self) -> Rows:
-        """The rows of single runs."""
         ...
 
 
@@ -445,14 +432,15 @@ def tradeoff(
             linestyle="none",
             color=colour,
             label=scheme,
+            # A point at zero is on the edge of the axes.
+            clip_on=False,
         )
     for at, name in enumerate((x, y)):
         (ax.set_xlabel, ax.set_ylabel)[at](_label(name, scales[name][1]))
-    # An interval may end below zero, but no value is there.
     ax.margins(0.15)
-    ax.set_xlim(left=min(0.0, ax.get_xlim()[0]))
-    if largest[x] == 0:
-        ax.set_xlim(-0.05, 1.0)
+    # An interval may end below zero, but no value is there.
+    lowest = min(across - half for _, across, _, half, _ in points)
+    ax.set_xlim(left=lowest if lowest < 0 else 0.0, right=1.0 if largest[x] == 0 else None)
     _name_points(ax, [(scheme, across, up) for scheme, across, up, _, _ in points], taken)
     return figure, ax
 
@@ -532,7 +520,7 @@ _PRINT: dict[str, Any] = {
 
 
 def paper_figure(
-    results: Raced | Rows,
+    results: Race | Rows,
     path: str | Path,
     quantity: str | Sequence[str] = "cwnd_bytes",
     *,
@@ -569,7 +557,10 @@ def paper_figure(
     if columns not in _WIDTHS:
         raise ValueError(f"a figure has the width of 1 or 2 columns, not of {columns}")
     quantities = [quantity] if isinstance(quantity, str) else list(quantity)
-    if isinstance(results, Raced):
+    from firstflight._race import Race
+
+    series: Rows
+    if isinstance(results, Race):
         series = results.series
         exits = results.runs if exits is None else exits
     else:

@@ -32,8 +32,8 @@ def lines(ax: Any) -> dict[str, Any]:
 
 
 def drawn(race: ff.Race, quantity: str = "cwnd_bytes", **options: Any) -> Any:
-    figure, ax = race.plot(quantity, **options)
-    plt.close(cast(Any, figure))
+    figure, ax = cast("tuple[Any, Any]", race.plot(quantity, **options))
+    plt.close(figure)
     return ax
 
 
@@ -96,8 +96,8 @@ def test_a_scheme_with_parameters_of_the_path_has_its_exit_too(race: ff.Race) ->
 
 
 def test_rates_in_slots_are_drawn_in_readable_units(race: ff.Race) -> None:
-    figure, ax = ff.plot(race.slots("50ms"), "rate_bps", schemes=["leap"])
-    plt.close(cast(Any, figure))
+    figure, ax = cast("tuple[Any, Any]", ff.plot(race.slots("50ms"), "rate_bps", schemes=["leap"]))
+    plt.close(figure)
     assert ax.get_ylabel() == "Rate (Mbit/s)"
     assert max(lines(ax)["leap"].get_ydata()) > 1
 
@@ -140,7 +140,7 @@ def test_an_unknown_quantity_scheme_band_or_flow_names_what_there_is(race: ff.Ra
 
 
 def test_the_front_joins_the_schemes_that_no_other_beats(race: ff.Race) -> None:
-    figure, ax = race.tradeoff()
+    figure, ax = cast("tuple[Any, Any]", race.tradeoff())
     rows = list(race)
     not_beaten = {
         (row.su_loss * 100, row.cost)
@@ -158,7 +158,7 @@ def test_the_front_joins_the_schemes_that_no_other_beats(race: ff.Race) -> None:
         assert not front
     assert ax.get_xlabel() == "Start-up loss (%)"
     assert {text.get_text() for text in ax.texts} == {*SCHEMES, "careful-resume"}
-    plt.close(cast(Any, figure))
+    plt.close(figure)
 
 
 def test_the_front_is_of_steps_between_the_best() -> None:
@@ -166,11 +166,11 @@ def test_the_front_is_of_steps_between_the_best() -> None:
         b'{"scheme":"a","su_loss":0.1,"cost":1}\n{"scheme":"b","su_loss":0.05,"cost":2}\n'
         b'{"scheme":"c","su_loss":0.2,"cost":3}\n{"scheme":"d","su_loss":null,"cost":1}\n'
     )
-    figure, ax = ff.tradeoff(table)
+    figure, ax = cast("tuple[Any, Any]", ff.tradeoff(table))
     (front,) = [line for line in ax.get_lines() if line.get_linestyle() == "--"]
     assert [list(data) for data in front.get_data()] == [[pytest.approx(5), pytest.approx(10)], [2, 1]]
     assert {text.get_text() for text in ax.texts} == {"a", "b", "c"}
-    plt.close(cast(Any, figure))
+    plt.close(figure)
 
 
 @pytest.mark.parametrize(("columns", "inches"), [(1, 3.33), (2, 7.0)])

@@ -108,6 +108,7 @@ impl Shown {
 }
 
 /// Returns a decision as a row: the call, and the plan after it.
+#[expect(clippy::cast_precision_loss, reason = "times of records are below 2^53 nanoseconds, 104 days")]
 fn row(record: &TraceRecord) -> Record {
     let Plan { window, ssthresh, wake, .. } = record.plan;
     let rate = match record.plan.pacing {
