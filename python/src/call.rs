@@ -39,6 +39,12 @@ pub(crate) struct Answer {
     tables: Vec<(&'static str, Py<Table>)>,
     /// The texts of results, by name.
     texts: Vec<(&'static str, String)>,
+    /// The heads of the table that people see.
+    heads: Vec<String>,
+    /// Whether each of its columns has numbers.
+    is_numbers: Vec<bool>,
+    /// The cells of its rows.
+    cells: Vec<Vec<String>>,
 }
 
 /// Carries out a command. `arguments` begins with the name that errors and results show. `progress` is called with the number of items done, that
@@ -60,8 +66,10 @@ pub(crate) fn run(
     let (registry, of_command) = (classes.registered.registry(), Arc::clone(&session));
     let command = move || carry_out_in(&of_command, registry, arguments);
     let ended = wait_for(py, &session, progress, classes, command)?;
-    let Output { printed, said, tables, texts } = session.take_output();
-    let tables = tables.into_iter().map(|(name, records)| Ok((name, Py::new(py, Table::of(records)?)?)));
+    let Output { printed, said, tables, texts, selected } = session.take_output();
+    let (heads, is_numbers, cells) =
+        selected.map_or_else(Default::default, |table| (table.heads, table.is_numbers, table.rows));
+    let tables = tables.into_iter().map(|(name, records)| Ok((name, Py::new(py, Table::of(records))?)));
     Ok(Answer {
         code: ended.code,
         error: ended.error,
@@ -69,6 +77,9 @@ pub(crate) fn run(
         said,
         tables: tables.collect::<PyResult<_>>()?,
         texts,
+        heads,
+        is_numbers,
+        cells,
     })
 }
 

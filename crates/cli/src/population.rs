@@ -147,6 +147,7 @@ impl Raced for Flows<'_> {
         let rows = records(&rows).map_err(Failure::write);
         session::table("runs", || rows.as_deref().unwrap_or_default().to_vec());
         session::text("verdict", || verdict.clone());
+        session::selected(|| table::selected(&shown, style));
         session::text("title", || scenario.describe());
         session::text("command", || scenario.command(program, &show_choices(self.order.choices)));
         let form = Form::of(checks.is_markdown, to.json || to.csv);

@@ -70,6 +70,7 @@ impl<'a> Results<'a> {
             let runs = self.run_records()?;
             session::table("runs", || runs);
             session::text("verdict", || self.verdict());
+            session::selected(|| table::selected(&self.shown(&records), style));
             session::text("title", || self.scenario.describe());
             session::text("command", || self.scenario.command(self.program, &show_choices(self.choices)));
         }

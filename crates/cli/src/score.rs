@@ -18,6 +18,7 @@ use crate::checks::{AssertOptions, Form};
 use crate::failure::{Failure, Place};
 use crate::options::TableOptions;
 use crate::output;
+use crate::session;
 use crate::sweep::folder::{Manifest, files_of_a_sweep, interrupted, named_builds, part_name};
 use crate::targets::{Input, check_file, read_plain};
 
@@ -188,6 +189,9 @@ fn print(
     missing: usize,
     arguments: &[String],
 ) -> Result<(), Failure> {
+    session::text("verdict", || {
+        groups.first().map_or_else(String::new, |all| report::verdict(all, &report::beyond(manifest.give_up)))
+    });
     if output::print_records(&report::records(groups), None, (command.json, command.csv))? {
         return Ok(());
     }

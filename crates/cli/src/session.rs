@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use firstflight_export::Record;
+use firstflight_report::table::Selected;
 
 /// A command that another program carries out, as both see it.
 #[derive(Debug, Default)]
@@ -29,6 +30,8 @@ pub struct Output {
     pub tables: Vec<(&'static str, Vec<Record>)>,
     /// The texts of results, by name.
     pub texts: Vec<(&'static str, String)>,
+    /// The table that people see.
+    pub selected: Option<Selected>,
 }
 
 /// The progress of a command.
@@ -128,5 +131,13 @@ pub(crate) fn text(name: &'static str, text: impl FnOnce() -> String) {
     if let Some(session) = current() {
         let text = text();
         locked(&session.output).texts.push((name, text));
+    }
+}
+
+/// Gives the session the table that people see. Without a session, nothing is computed.
+pub(crate) fn selected(selected: impl FnOnce() -> Selected) {
+    if let Some(session) = current() {
+        let selected = selected();
+        locked(&session.output).selected = Some(selected);
     }
 }

@@ -6,7 +6,7 @@ mod summary;
 mod words;
 
 pub(crate) use cells::{least, nearest, quantile, share, weight};
-pub(crate) use sentence::verdict;
+pub use sentence::verdict;
 pub use summary::summary;
 pub use words::{LIMITS, MEASURES};
 

@@ -156,6 +156,24 @@ const MARKDOWN_WIDTH: usize = 130;
 /// Renders the records as a table in Markdown, in the given order, with the lines of the verdict above. It has the columns of a wide
 /// terminal, or those that the style chooses.
 pub fn markdown(records: &[Record], verdict: &str, style: &TableStyle) -> String {
+    let Selected { heads, is_numbers, rows } = selected(records, style);
+    let lines: Vec<String> = verdict.lines().map(|line| markdown::text(&in_a_line(line)) + "\n\n").collect();
+    lines.concat() + &markdown::table(&heads, &is_numbers, &rows)
+}
+
+/// The cells of a table of a wide terminal, or of the columns that a style chooses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selected {
+    /// The head of each column: its name and its unit.
+    pub heads: Vec<String>,
+    /// Whether each column has numbers, and not words.
+    pub is_numbers: Vec<bool>,
+    /// The cells of each row.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// Returns the cells of the records' table, in the given order.
+pub fn selected(records: &[Record], style: &TableStyle) -> Selected {
     let (views, width) = match &style.columns {
         Columns::Chosen(fields) => (views::chosen(records, fields), None),
         Columns::All => (views::columns_for(records), None),
@@ -169,9 +187,8 @@ pub fn markdown(records: &[Record], verdict: &str, style: &TableStyle) -> String
         columns.iter().map(|column| column.head.join(" ").trim_end().to_owned()).collect();
     let is_numbers: Vec<bool> = columns.iter().map(|column| column.cells == Cells::Numbers).collect();
     let row = |at: usize| columns.iter().map(|column| column.texts[at].clone()).collect();
-    let rows: Vec<Vec<String>> = (0..records.len()).map(row).collect();
-    let lines: Vec<String> = verdict.lines().map(|line| markdown::text(&in_a_line(line)) + "\n\n").collect();
-    lines.concat() + &markdown::table(&heads, &is_numbers, &rows)
+    let rows = (0..records.len()).map(row).collect();
+    Selected { heads, is_numbers, rows }
 }
 
 /// Renders a verdict: its first line in bold, and its notes. Continuation lines of a note are indented.

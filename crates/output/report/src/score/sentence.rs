@@ -10,7 +10,7 @@ use super::cells::{nearest, quantile};
 /// Returns the verdict over all paths. Its first line names the scheme with the smallest median cost among those that need no help, and the
 /// last scheme. The notes say what the best scheme for each kind of help gains, which schemes the sign test does not distinguish, and which
 /// scheme is most often within 1 % of the best of a race. `beyond` is the text of an infinite median.
-pub(crate) fn verdict(all: &Group, beyond: &str) -> String {
+pub fn verdict(all: &Group, beyond: &str) -> String {
     let order = all.by_cost();
     let Some(first) = order.iter().copied().find(|one| one.deploy == ALONE).or(order.first().copied()) else {
         return String::new();

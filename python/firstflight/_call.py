@@ -1,0 +1,88 @@
+"""Calls of commands: progress, and exit codes as exceptions."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from firstflight import _native
+from firstflight._errors import CheckError, FirstflightError, OutputError, ScenarioError
+
+PROGRAM = "firstflight"
+
+#: Shows progress: the number of items done, that of all items (0 if unknown), and the name of the last one.
+Progress = Callable[[int, int, str], object]
+
+#: The width of tables as text, in characters.
+WIDTH = 120
+
+_ERRORS: dict[int, type[FirstflightError]] = {1: CheckError, 2: ScenarioError, 3: OutputError}
+
+
+def run(arguments: Sequence[str], *, progress: Progress | bool | None = None) -> _native.Answer:
+    """Carry out the command with these arguments, without the program's name, and return its result.
+
+    `progress` is a function, or true for a bar by tqdm, or false for none. `None` shows a bar where tqdm is installed and somebody looks: in a
+    notebook or a terminal. Raises an exception of `firstflight` for a failure, and KeyboardInterrupt at an interrupt.
+    """
+    shown = _progress(progress)
+    try:
+        answer = _native.run([PROGRAM, *arguments], progress=shown, width=WIDTH)
+    finally:
+        if isinstance(shown, _Bar):
+            shown.close()
+    if answer.code == 0:
+        return answer
+    if answer.code == 130:
+        raise KeyboardInterrupt(answer.error)
+    text = answer.error.removeprefix("error: ").rstrip("\n")
+    raise _ERRORS.get(answer.code, FirstflightError)(text)
+
+
+def table(answer: _native.Answer, name: str) -> _native.Table:
+    """Return the command's table of this name; an empty one if it has none."""
+    return dict(answer.tables).get(name) or _native.Table.from_json(b"")
+
+
+def text(answer: _native.Answer, name: str) -> str:
+    """Return the command's text of this name; empty if it has none."""
+    return dict(answer.texts).get(name, "")
+
+
+class _Bar:
+    """A progress bar by tqdm, which appears after a second."""
+
+    def __init__(self, tqdm: Any) -> None:
+        self._tqdm = tqdm
+        self._bar: Any = None
+
+    def __call__(self, done: int, total: int, name: str) -> None:
+        if self._bar is None:
+            self._bar = self._tqdm(total=total or None, delay=1, leave=False)
+        self._bar.total = total or None
+        self._bar.set_postfix_str(name, refresh=False)
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+def _progress(asked: Progress | bool | None) -> Progress | None:
+    if callable(asked):
+        return asked
+    if asked is False or (asked is None and not _is_watched()):
+        return None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError as error:
+        if asked:
+            raise ImportError("progress=True shows a bar by tqdm, which is not installed: pip install tqdm") from error
+        return None
+    return _Bar(tqdm)
+
+
+def _is_watched() -> bool:
+    """Return whether somebody watches: a terminal, or a notebook."""
+    return "ipykernel" in sys.modules or sys.stderr.isatty()

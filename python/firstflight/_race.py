@@ -1,0 +1,125 @@
+"""Races of schemes over one path."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path as File
+from typing import Any, Unpack
+
+from firstflight import _call
+from firstflight._keys import Keys, Scheme
+from firstflight._native import Answer, Table, read_parquet
+from firstflight._path import Path, arguments, texts
+from firstflight._results import Result, Row
+
+#: Schemes: names with parameters (`"paced:first=4"`), or lists of them.
+Schemes = Scheme | str | Sequence[Scheme | str]
+
+
+def race(
+    scenario: Path | str | os.PathLike[str] | None = None,
+    schemes: Schemes | None = None,
+    *,
+    series: bool = False,
+    each_flow: bool = False,
+    jobs: int | None = None,
+    progress: _call.Progress | bool | None = None,
+    **keys: Unpack[Keys],
+) -> Race:
+    """Race schemes over one path, and return the result: a row for each scheme, best first.
+
+    `scenario` is a `Path`, or the name of a scenario file. Further keys go over it: `size`, `runs`, `seed` and all others of a path. `schemes` are names with
+    parameters, as in `["slow-start", "paced:first=4"]` or `"all,-vegas"`; without them all are raced, or those of the file. `series` records
+    window, flight, RTT and queue over time in the first run already. `each_flow` gives a row for each flow of a population. `jobs` is the number
+    of runs at a time; results do not depend on it.
+
+    Raises ScenarioError for wrong input, with the place.
+    """
+    words: list[str] = []
+    if scenario is None:
+        words += ["race"]
+    elif isinstance(scenario, Path):
+        words += ["race", *scenario.with_(**keys).arguments]
+    else:
+        words += ["run", os.fspath(scenario)]
+    if not isinstance(scenario, Path):
+        words += arguments(texts(keys))
+    if schemes is not None:
+        words.append(f"--schemes={scheme_list(schemes)}")
+    if each_flow:
+        words.append("--each-flow")
+    if jobs is not None:
+        words.append(f"--jobs={jobs}")
+    if not series:
+        return Race._of(words, progress=progress)
+    with tempfile.TemporaryDirectory(prefix="firstflight-") as folder:
+        file = File(folder) / "series.parquet"
+        raced = Race(words, _call.run([*words, f"--series={file}"], progress=progress))
+        # This fills the cache.
+        raced.__dict__["series"] = read_parquet(file)
+        return raced
+
+
+def scheme_list(schemes: Schemes) -> str:
+    """Return schemes as the command line lists them."""
+    return schemes if isinstance(schemes, str) else ",".join(schemes)
+
+
+class Race(Result):
+    """The result of a race: a row for each scheme, best first. With several runs, a field is a mean, and `<field>_ci95` half its interval."""
+
+    def __init__(self, arguments: Sequence[str], answer: Answer) -> None:
+        super().__init__(arguments, answer)
+
+    @property
+    def title(self) -> str:
+        """The path in words."""
+        return _call.text(self._answer, "title")
+
+    @property
+    def runs(self) -> Table:
+        """A row for each scheme and seed."""
+        return _call.table(self._answer, "runs")
+
+    @cached_property
+    def series(self) -> Table:
+        """Window, flight, RTT, queue and delivered bytes over time, of all runs. Recorded by `race(…, series=True)`; else the race runs again."""
+        return self._series()
+
+    def slots(self, length: str = "100ms") -> Table:
+        """Return the rates of every flow and link in time slots of this length. The race runs again for it."""
+        return self._series(f"--slot={length}")
+
+    def _series(self, *more: str) -> Table:
+        with tempfile.TemporaryDirectory(prefix="firstflight-") as folder:
+            file = File(folder) / "series.parquet"
+            self._again(f"--series={file}", *more)
+            return read_parquet(file)
+
+    @property
+    def best(self) -> Row:
+        """The row of the best scheme that a sender can deploy alone."""
+        rows = list(self)
+        return next((row for row in rows if row.get("deploy", "alone") == "alone"), rows[0])
+
+    def __getitem__(self, scheme: str) -> Row:
+        """Return the row of a scheme, by its name or its label (`as=`). Raises KeyError for none, or for several."""
+        found = [row for row in self if row["scheme"] == scheme]
+        if len(found) == 1:
+            return found[0]
+        names = ", ".join(str(row["scheme"]) for row in self)
+        how_many = f"{len(found)} rows have" if found else "no row has"
+        raise KeyError(f"{how_many} the scheme `{scheme}`; there are {names}")
+
+    def figure(self, path: str | File, **options: Any) -> None:
+        """Write the figure of `--figure`: windows, queues and exits as SVG, PNG or PDF, by the name's end.
+
+        Options are `until`, `overlay`, `size` and `font`, as those of the command. The race runs again for it.
+        """
+        words = [f"--figure={path}"]
+        for name, value in options.items():
+            words.append(f"--figure-{name}" if value is True else f"--figure-{name}={value}")
+        self._again(*words)

@@ -1,0 +1,169 @@
+"""Results of commands, as tables, texts and pages."""
+
+from __future__ import annotations
+
+import html
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path as File
+from typing import TYPE_CHECKING, Any, Self
+
+from firstflight import _call
+from firstflight._native import Answer, Table
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+#: A value of a row.
+Value = str | bool | int | float | None
+
+
+class Row(Mapping[str, Value]):
+    """One row of a table. Its fields are items and attributes: `row["cost"]` and `row.cost`."""
+
+    __slots__ = ("_fields",)
+
+    def __init__(self, fields: Mapping[str, Value]) -> None:
+        self._fields = dict(fields)
+
+    def __getitem__(self, name: str) -> Value:
+        return self._fields[name]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self._fields[name]
+        except KeyError:
+            raise AttributeError(f"the row has no field `{name}`; `list(row)` has its fields") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __repr__(self) -> str:
+        return f"Row({self._fields!r})"
+
+
+class Page:
+    """A report: one HTML file that opens offline. A notebook shows it in a frame."""
+
+    def __init__(self, text: str, *, height: int = 720) -> None:
+        self.html = text
+        self.height = height
+
+    def _repr_html_(self) -> str:
+        framed = html.escape(self.html, quote=True)
+        return f'<iframe srcdoc="{framed}" width="100%" height="{self.height}" style="border:0"></iframe>'
+
+    def __repr__(self) -> str:
+        return f"Page({len(self.html)} characters)"
+
+
+class Result:
+    """The result of a command: rows, as an Arrow table, and a verdict.
+
+    polars, pandas, pyarrow and DuckDB read the result without a copy: `polars.DataFrame(result)`, `pyarrow.table(result)`,
+    `duckdb.sql("from result")`.
+    """
+
+    def __init__(self, arguments: Sequence[str], answer: Answer) -> None:
+        self._arguments = list(arguments)
+        self._answer = answer
+
+    @classmethod
+    def _of(cls, arguments: Sequence[str], *, progress: _call.Progress | bool | None = None) -> Self:
+        return cls(arguments, _call.run(arguments, progress=progress))
+
+    def _again(self, *more: str) -> Answer:
+        """Carry out the command again with further options. The same command gives the same results."""
+        return _call.run([*self._arguments, *more])
+
+    @property
+    def rows(self) -> Table:
+        """The rows, with the columns of `--parquet`: `rows.units` and `rows.meanings` describe them."""
+        return _call.table(self._answer, "rows")
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in words, and its notes, each in a line."""
+        return _call.text(self._answer, "verdict")
+
+    @property
+    def notes(self) -> list[str]:
+        """What the command noted on its input, each in a line."""
+        return self._answer.said.splitlines()
+
+    @property
+    def command(self) -> str | None:
+        """The command line of a shell that gives the same bytes; `None` if there is none."""
+        return _call.text(self._answer, "command") or None
+
+    @property
+    def text(self) -> str:
+        """What the command prints."""
+        return self._answer.printed.decode()
+
+    def report(self, path: str | File | None = None) -> Page:
+        """Return the report, and write it to `path` if that is given. The command runs again for it."""
+        with tempfile.TemporaryDirectory(prefix="firstflight-") as folder:
+            file = File(path) if path is not None else File(folder) / "report.html"
+            self._again(f"--report={file}")
+            return Page(file.read_text(encoding="utf-8"))
+
+    def to_parquet(self, path: str | File) -> None:
+        """Write the rows as Parquet: the bytes that `--parquet` writes."""
+        File(path).write_bytes(self.rows.parquet())
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return the rows as a frame of polars, without a copy."""
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the rows as a frame of pandas."""
+        import pandas
+
+        return pandas.DataFrame({name: self.rows.column(name) for name in self.rows.columns})
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.rows.__arrow_c_stream__(requested_schema)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return (Row(fields) for fields in self.rows.rows())
+
+    def __repr__(self) -> str:
+        return self.text.rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        if not self._answer.cells:
+            return f"<pre>{html.escape(self.text)}</pre>"
+        title = _call.text(self._answer, "title")
+        table = table_html(self._answer.heads, self._answer.is_numbers, self._answer.cells)
+        return f"<p>{html.escape(title)}</p>{verdict_html(self.verdict)}{table}"
+
+
+def verdict_html(verdict: str) -> str:
+    """Return a verdict as HTML: its first line in bold, and its notes below."""
+    first, *notes = verdict.splitlines() or [""]
+    return f"<p><b>{html.escape(first)}</b></p>" + "".join(f"<p>{html.escape(note)}</p>" for note in notes)
+
+
+def table_html(heads: Sequence[str], is_numbers: Sequence[bool], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table as HTML. Numbers are aligned on the right."""
+    align = ["right" if is_number else "left" for is_number in is_numbers]
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        shown = (
+            f'<{tag} style="text-align:{side}">{html.escape(cell)}</{tag}>'
+            for cell, side in zip(cells, align, strict=True)
+        )
+        return f"<tr>{''.join(shown)}</tr>"
+
+    body = "".join(line(cells, "td") for cells in rows)
+    return f"<table><thead>{line(heads, 'th')}</thead><tbody>{body}</tbody></table>"
