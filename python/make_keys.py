@@ -40,14 +40,15 @@ TYPES = {
 
 
 def native() -> Any:
-    """Return the extension module, without the package, whose types are being made."""
-    folder = Path(__file__).parent / "firstflight"
-    spec = importlib.util.spec_from_file_location("firstflight._native", folder / "_native.abi3.so")
-    if spec is None or spec.loader is None:
-        raise SystemExit("the extension module is not built")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    """Return the extension module of the installed package, or of this folder. The package itself needs the types that are being made."""
+    for folder in [*map(Path, sys.path[1:]), Path(__file__).parent]:
+        file = folder / "firstflight" / "_native.abi3.so"
+        spec = importlib.util.spec_from_file_location("firstflight._native", file)
+        if file.is_file() and spec is not None and spec.loader is not None:
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            return module
+    raise SystemExit("the extension module is not built")
 
 
 def literal(name: str, meaning: str, values: list[str]) -> str:

@@ -16,7 +16,7 @@ use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
 
-/// A table: rows of typed columns, in batches. A library that speaks Arrow's C stream (polars, pandas, pyarrow, DuckDB) reads it without a copy.
+/// A table: rows of typed columns, in batches. A library that speaks Arrow's C stream (polars, pandas, pyarrow, `DuckDB`) reads it without a copy.
 #[pyclass(frozen, module = "firstflight._native")]
 pub(crate) struct Table {
     /// The records of a table of results.
@@ -73,6 +73,7 @@ impl Table {
 
     /// Returns the rows of several tables, one after the other. A column that a table lacks has no values there.
     #[staticmethod]
+    #[expect(clippy::needless_pass_by_value, reason = "Python's arguments are converted to owned values")]
     fn joined(tables: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
         let tables = tables.iter().map(|table| table.get()).collect::<PyResult<Vec<_>>>()?;
         let mut fields: Vec<FieldRef> = Vec::new();
@@ -231,6 +232,7 @@ fn double(name: &str, array: &ArrayRef, row: usize) -> PyResult<f64> {
 
 /// Reads a Parquet file that the command wrote.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "Python's arguments are converted to owned values")]
 pub(crate) fn read_parquet(path: PathBuf) -> PyResult<Table> {
     let refuse = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let bytes = fs::read(&path).map_err(|error| PyOSError::new_err(refuse(&error)))?;

@@ -72,7 +72,7 @@ pub use crate::session::{Done, Output, Session};
 /// Carries out this process's command line with the schemes, restart policies and laws of `registry`. Returns the exit code. If an entry of
 /// the registry has an invalid name, prints one error and returns 2.
 pub fn main_with(registry: Registry) -> ExitCode {
-    ExitCode::from(main_of(registry, CommandLine::of_process(registry)))
+    ExitCode::from(main_of(registry, &CommandLine::of_process(registry)))
 }
 
 /// Carries out a command line with the schemes, restart policies and laws of `registry`, as [`main_with`] does, in a process of another
@@ -80,7 +80,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
 /// command's.
 pub fn main_inside(registry: Registry, arguments: Vec<OsString>, program: Vec<OsString>) -> u8 {
     firstflight_emulate::own_program::set(program);
-    main_of(registry, CommandLine::new(arguments))
+    main_of(registry, &CommandLine::new(arguments))
 }
 
 /// The end of a command that another program carried out.
@@ -107,13 +107,13 @@ pub fn carry_out_in(session: &Arc<Session>, registry: Registry, arguments: Vec<O
     }
 }
 
-fn main_of(registry: Registry, line: CommandLine) -> u8 {
+fn main_of(registry: Registry, line: &CommandLine) -> u8 {
     parquet::silence_reader();
     if let Some(code) = compare::inside(&line.given).or_else(|| emulate::inside(&line.given)) {
         return code;
     }
     Interrupt::prepare();
-    match carry_out(registry, &line) {
+    match carry_out(registry, line) {
         Ok(()) => 0,
         Err(failure) => {
             output::say_as_it_is(&failure.shown(output::stderr_width()));

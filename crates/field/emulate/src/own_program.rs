@@ -3,8 +3,6 @@
 use std::ffi::OsString;
 use std::io;
 #[cfg(target_os = "linux")]
-use std::os::unix::process::CommandExt;
-#[cfg(target_os = "linux")]
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -18,17 +16,18 @@ pub fn set(program: Vec<OsString>) {
     let _ = PROGRAM.set(program);
 }
 
+/// Returns the words that start this program again from any mount namespace, and after its file was replaced.
+#[cfg(target_os = "linux")]
+pub fn here() -> Vec<OsString> {
+    PROGRAM.get().cloned().unwrap_or_else(|| vec!["/proc/self/exe".into()])
+}
+
 /// Returns the command that starts this program again. It has no arguments of a command yet.
 #[cfg(target_os = "linux")]
 pub(crate) fn command() -> Command {
-    let Some((program, before)) = PROGRAM.get().and_then(|words| words.split_first()) else {
-        // The link works in another mount namespace too, and after the file was replaced.
-        let mut command = Command::new("/proc/self/exe");
-        command.arg0("firstflight");
-        return command;
-    };
-    let mut command = Command::new(program);
-    command.args(before);
+    let mut words = here().into_iter();
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words);
     command
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use firstflight::Span;
 use firstflight_emulate::linux::{Done, Ended, Ending, INSIDE, Job, RunError, Timing, run as run_job};
+use firstflight_emulate::own_program;
 use firstflight_emulate::{PacketLog, Path, Side};
 use firstflight_measure::Evidence;
 use firstflight_scenario::topology::Topology;
@@ -83,7 +84,7 @@ pub(crate) fn refusal(cell: &Cell<'_>) -> Option<String> {
 
 /// Checks whether the system allows emulation of paths.
 pub(crate) fn probe(scenario: &Scenario) -> Result<(), CompareError> {
-    let nothing = || vec!["/proc/self/exe".into(), "--version".into()];
+    let nothing = || own_program::here().into_iter().chain(["--version".into()]).collect::<Vec<OsString>>();
     let path = between_two(scenario);
     let (_, done) = emulate(&path, [nothing(), nothing()], Span::from_secs(20), Around::default())?;
     done.map(drop).map_err(|error| refused(error, "the probe", "the emulated path"))

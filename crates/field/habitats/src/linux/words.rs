@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use firstflight::{Span, Time};
 use firstflight_emulate::linux::INSIDE;
+use firstflight_emulate::own_program;
 use firstflight_lab::flow_start;
 use firstflight_scenario::{Goal, Scenario};
 use firstflight_wire::payload;
@@ -18,8 +19,8 @@ pub(super) const OUT_OF_TIME: i32 = 124;
 
 /// Returns a command that [`inside`](super::inside) executes.
 pub(super) fn command(role: &str, words: impl IntoIterator<Item = String>) -> Vec<OsString> {
-    let program = ["/proc/self/exe".into(), INSIDE.into(), role.into()];
-    program.into_iter().chain(words.into_iter().map(OsString::from)).collect()
+    let asked: [OsString; 2] = [INSIDE.into(), role.into()];
+    own_program::here().into_iter().chain(asked).chain(words.into_iter().map(OsString::from)).collect()
 }
 
 /// Returns the bytes of the transfer; 0 for any other goal, which [`compare`](crate::compare()) does not accept.
