@@ -6,33 +6,88 @@
 'leap'
 
 `race`, `sweep`, `score`, `inspect`, `replay`, `paper` and `diff` are the commands of `firstflight`, with the same results to the byte.
+A subclass of `SlowStart` or `Scheme` is a start-up scheme that races next to the built-in ones.
 """
 
 from firstflight._errors import CheckError, FirstflightError, OutputError, ScenarioError, SchemeError
-from firstflight._native import Table
+from firstflight._native import (
+    Acked,
+    Advice,
+    Asked,
+    Begin,
+    Established,
+    Exit,
+    Lost,
+    Marked,
+    Missing,
+    MssChanged,
+    Pace,
+    Packet,
+    PathState,
+    Plan,
+    Sent,
+    SpuriousLoss,
+    Table,
+    TimedOut,
+    Train,
+    TrainCut,
+    Woken,
+    exit,
+)
 from firstflight._path import Path
 from firstflight._population import Population, cbr, log_uniform, one_of, share, uniform
 from firstflight._race import Race, race
 from firstflight._read import read, schemes
 from firstflight._results import Page, Result, Row
+from firstflight._scheme import MS, NS, US, Choice, Parameter, S, Scheme, SlowStart, check_scheme
 from firstflight._sweep import Score, Sweep, score, sweep
 
 __all__ = [
+    "MS",
+    "NS",
+    "US",
+    "Acked",
+    "Advice",
+    "Asked",
+    "Begin",
     "CheckError",
+    "Choice",
+    "Established",
+    "Exit",
     "FirstflightError",
+    "Lost",
+    "Marked",
+    "Missing",
+    "MssChanged",
     "OutputError",
+    "Pace",
+    "Packet",
     "Page",
+    "Parameter",
     "Path",
+    "PathState",
+    "Plan",
     "Population",
     "Race",
     "Result",
     "Row",
+    "S",
     "ScenarioError",
+    "Scheme",
     "SchemeError",
     "Score",
+    "Sent",
+    "SlowStart",
+    "SpuriousLoss",
     "Sweep",
     "Table",
+    "TimedOut",
+    "Train",
+    "TrainCut",
+    "Woken",
     "cbr",
+    "check_scheme",
+    "exit",
     "log_uniform",
     "one_of",
     "race",

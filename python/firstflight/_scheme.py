@@ -8,28 +8,28 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar, cast, overload
+from typing import Any, ClassVar, Generic, TypeVar, overload
 
 from firstflight import _native
 from firstflight._native import Acked, Begin, Established, Exit, Lost, Marked, PathState, Plan, Sent, TimedOut
 
+#: A nanosecond, in nanoseconds.
 NS = 1
-"""A nanosecond, in nanoseconds."""
+#: A microsecond, in nanoseconds.
 US = 1_000
-"""A microsecond, in nanoseconds."""
+#: A millisecond, in nanoseconds.
 MS = 1_000_000
-"""A millisecond, in nanoseconds."""
+#: A second, in nanoseconds.
 S = 1_000_000_000
-"""A second, in nanoseconds."""
 
 Value = TypeVar("Value", int, float, str)
 
 
 class Parameter(Generic[Value]):
-    """A parameter of a scheme, as an attribute of its class. A command or :meth:`Scheme.with_` sets it; ``self.name`` is its value.
+    """A parameter of a scheme, as an attribute of its class. A command or `Scheme.with_` sets it; `self.name` is its value.
 
-    The default decides the kind: an ``int`` is a whole number, a ``float`` a fraction (exact to a millionth), and a ``str`` one of ``words``.
-    ``unit`` makes a whole number a ``"time"`` (nanoseconds), a ``"rate"`` (bits per second) or a ``"size"`` (bytes).
+    The default decides the kind: an `int` is a whole number, a `float` a fraction (exact to a millionth), and a `str` one of `words`.
+    `unit` makes a whole number a `"time"` (nanoseconds), a `"rate"` (bits per second) or a `"size"` (bytes).
     """
 
     def __init__(
@@ -43,8 +43,8 @@ class Parameter(Generic[Value]):
         unit: str | None = None,
     ) -> None:
         self.default: Value = default
-        self.min = min
-        self.max = max
+        self.min: Value | None = min
+        self.max: Value | None = max
         self.help = help
         self.words = tuple(words)
         self.unit = unit
@@ -59,7 +59,7 @@ class Parameter(Generic[Value]):
         return self if owner is None else self.default
 
     def _described(self, name: str) -> dict[str, object]:
-        """Returns the parameter as the registry takes it."""
+        """Return the parameter as the registry takes it."""
         described: dict[str, object] = {"name": name.replace("_", "-"), "help": self.help or f"the parameter {name}"}
         if isinstance(self.default, str):
             return described | {"kind": "word", "words": list(self.words), "default": self.default}
@@ -75,40 +75,40 @@ class Parameter(Generic[Value]):
 
 @dataclass(frozen=True)
 class Choice:
-    """A class with values of its parameters, or with another label of its row, as :meth:`Scheme.with_` returns it."""
+    """A class with values of its parameters, or with another label of its row, as `Scheme.with_` returns it."""
 
     scheme: type[Scheme]
+    #: The choice as in the command's list of schemes.
     text: str
-    """The choice as in the command's list of schemes."""
 
 
 class Scheme:
-    """A start-up scheme: subclass it, and define :meth:`on` and :meth:`plan`.
+    """A start-up scheme: subclass it, and define `on` and `plan`.
 
     Each connection has an object of the class, made without arguments. The attributes of the object are its state: when a loss turns out
-    not to have happened, the connection returns to a copy that ``copy.deepcopy`` made of them. Attributes of the class, module variables and
-    ``random`` are shared by all connections; a scheme that changes them gives other results each time.
+    not to have happened, the connection returns to a copy that `copy.deepcopy` made of them. Attributes of the class, module variables and
+    `random` are shared by all connections; a scheme that changes them gives other results each time.
     """
 
+    #: The name in lists and results: by default, the name of the class in lower case with hyphens.
     name: ClassVar[str] = "scheme"
-    """The name in lists and results: by default, the name of the class in lower case with hyphens."""
+    #: A summary of one line: by default, the first line of the class's documentation.
     summary: ClassVar[str] = ""
-    """A summary of one line: by default, the first line of the class's documentation."""
+    #: The avoidance law after start-up, unless the path sets one.
     law: ClassVar[str] = "reno"
-    """The avoidance law after start-up, unless the path sets one."""
+    #: The abilities without which the scheme cannot work: words such as `rate`, `timer` or `packet-acks`.
     needs: ClassVar[Collection[str]] = frozenset({"ack-clock"})
-    """The abilities without which the scheme cannot work: words such as ``rate``, ``timer`` or ``packet-acks``."""
+    #: The abilities that change the scheme's behaviour where a host has them.
     uses: ClassVar[Collection[str]] = frozenset()
-    """The abilities that change the scheme's behaviour where a host has them."""
+    #: The help from beyond the sender that the scheme needs: `router-help`, `marks` or `memory`.
     helped_by: ClassVar[Collection[str]] = frozenset()
-    """The help from beyond the sender that the scheme needs: ``router-help``, ``marks`` or ``memory``."""
+    #: The seconds that one call of a method may take. A call that takes longer is ended with `SchemeError`.
     time_limit: ClassVar[float] = 10.0
-    """The seconds that one call of a method may take. A call that takes longer is ended with :class:`SchemeError`."""
 
+    #: The initial window in segments. It is set before `__init__` is called.
     initial_segments: int
-    """The initial window in segments. It is set before ``__init__`` is called."""
+    #: The initial slow-start threshold in bytes; `None` is arbitrarily high. It is set before `__init__` is called.
     initial_ssthresh: int | None
-    """The initial slow-start threshold in bytes; ``None`` is arbitrarily high. It is set before ``__init__`` is called."""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -116,16 +116,16 @@ class Scheme:
             cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", cls.__name__).lower().replace("_", "-").strip("-")
 
     def on(self, event: _native.Event, path: PathState) -> Exit | None:
-        """Takes an event. Returns :func:`exit` to end the start-up, and ``None`` to continue."""
+        """Take an event. Return `exit(…)` to end the start-up, and `None` to continue."""
         raise NotImplementedError(f"{type(self).__name__} defines no method `on`")
 
     def plan(self, path: PathState) -> Plan:
-        """Returns the plan for the host. It is called after every event, any number of times, and changes nothing."""
+        """Return the plan for the host. It is called after every event, any number of times, and changes nothing."""
         raise NotImplementedError(f"{type(self).__name__} defines no method `plan`")
 
     @classmethod
     def with_(cls, *, as_: str | None = None, **parameters: int | float | str) -> Choice:
-        """Returns the scheme with these values of its parameters. ``as_`` labels its row."""
+        """Return the scheme with these values of its parameters. `as_` labels its row."""
         own = _parameters(cls)
         settings = []
         for name, value in parameters.items():
@@ -140,54 +140,54 @@ class Scheme:
 class SlowStart(_native.SlowStartState, Scheme):
     """The built-in slow start: subclass it, and define the hooks of the events that concern your scheme.
 
-    Without hooks it does what the scheme ``slow-start`` does. ``self.window`` and ``self.threshold`` are its window and threshold in bytes, and
-    can be set. A hook that returns :func:`exit` ends the start-up. If it returns ``None``, slow start handles the event as usual; only at
-    :class:`Begin` and :class:`Established` slow start comes first, so that a hook can set the window.
+    Without hooks it does what the scheme `slow-start` does. `self.window` and `self.threshold` are its window and threshold in bytes, and
+    can be set. A hook that returns `exit` ends the start-up. If it returns `None`, slow start handles the event as usual; only at
+    `Begin` and `Established` slow start comes first, so that a hook can set the window.
     """
 
     uses: ClassVar[Collection[str]] = frozenset({"marks"})
 
     def on_begin(self, begin: Begin, path: PathState) -> Exit | None:
-        """Takes the begin of a start-up or restart."""
+        """Take the begin of a start-up or restart."""
 
     def on_established(self, established: Established, path: PathState) -> Exit | None:
-        """Takes the end of the handshake."""
+        """Take the end of the handshake."""
 
     def on_sent(self, sent: Sent, path: PathState) -> Exit | None:
-        """Takes the transmission of a packet."""
+        """Take the transmission of a packet."""
 
     def on_round(self, ack: Acked, path: PathState) -> Exit | None:
-        """Takes an ACK with which an RTT ended, before :meth:`on_ack`."""
+        """Take an ACK with which an RTT ended, before `on_ack`."""
 
     def on_ack(self, ack: Acked, path: PathState) -> Exit | None:
-        """Takes an ACK, before it widens the window."""
+        """Take an ACK, before it widens the window."""
 
     def growth(self, ack: Acked, path: PathState) -> int | float:
-        """Returns the bytes by which an ACK widens the window. Slow start ends if the window reaches the threshold."""
+        """Return the bytes by which an ACK widens the window. Slow start ends if the window reaches the threshold."""
         return ack.slow_start_growth
 
     def on_loss(self, loss: Lost, path: PathState) -> Exit | None:
-        """Takes a loss. Slow start ends at the first loss of an episode (``loss.opens_episode``)."""
+        """Take a loss. Slow start ends at the first loss of an episode (`loss.opens_episode`)."""
 
     def on_mark(self, mark: Marked, path: PathState) -> Exit | None:
-        """Takes a congestion mark, which ends slow start."""
+        """Take a congestion mark, which ends slow start."""
 
     def on_timeout(self, timeout: TimedOut, path: PathState) -> Exit | None:
-        """Takes a retransmission timeout, which ends slow start."""
+        """Take a retransmission timeout, which ends slow start."""
 
     def on_spurious_loss(self, event: _native.SpuriousLoss, path: PathState) -> Exit | None:
-        """Takes the news that the last reduction answered a loss that did not happen. The state from before is restored."""
+        """Take the news that the last reduction answered a loss that did not happen. The state from before is restored."""
 
     def on_woken(self, event: _native.Woken, path: PathState) -> Exit | None:
-        """Takes the wake-up that the plan requested."""
+        """Take the wake-up that the plan requested."""
 
 
+#: The methods that a class may define.
 METHODS = ("on", "plan", "growth", *(name for name in vars(SlowStart) if name.startswith("on_")))
-"""The methods that a class may define."""
 
 
 def chosen(schemes: str | type[Scheme] | Choice | Iterable[str | type[Scheme] | Choice]) -> tuple[str, list[type[Scheme]]]:
-    """Returns the text of a list of schemes, and its classes for ``_native.run``."""
+    """Return the text of a list of schemes, and its classes for `_native.run`."""
     if isinstance(schemes, (str, type, Choice)):
         schemes = [schemes]
     texts: list[str] = []
@@ -207,15 +207,15 @@ def chosen(schemes: str | type[Scheme] | Choice | Iterable[str | type[Scheme] | 
 
 
 def check_scheme(scheme: type[Scheme], *, cases: int = 200, seed: int = 1) -> None:
-    """Checks a class against the laws of schemes, in ``cases`` random sequences of events that ``seed`` determines.
+    """Check a class against the laws of schemes, in `cases` random sequences of events that `seed` determines.
 
-    Raises :class:`SchemeError` for the first law that the class breaks, with the event and the method.
+    Raises `SchemeError` for the first law that the class breaks, with the event and the method.
     """
     _native.check_scheme(scheme, cases=cases, seed=seed)
 
 
 def _parameters(cls: type[Scheme]) -> dict[str, Parameter[Any]]:
-    """Returns the parameters of a class, those of its bases first."""
+    """Return the parameters of a class, those of its bases first."""
     found: dict[str, Parameter[Any]] = {}
     for base in reversed(cls.__mro__):
         found |= {name: value for name, value in vars(base).items() if isinstance(value, Parameter)}
@@ -223,7 +223,7 @@ def _parameters(cls: type[Scheme]) -> dict[str, Parameter[Any]]:
 
 
 def _text(parameter: Parameter[Any], value: int | float | str) -> str:
-    """Returns the value of a parameter as on the command line."""
+    """Return the value of a parameter as on the command line."""
     if isinstance(value, str):
         return value
     if isinstance(parameter.default, float):
@@ -237,7 +237,7 @@ def _text(parameter: Parameter[Any], value: int | float | str) -> str:
 
 
 def _described(cls: object) -> dict[str, object]:
-    """Returns the description of a class: its entry in the registry, its methods, and its source."""
+    """Return the description of a class: its entry in the registry, its methods, and its source."""
     from firstflight import _user_code as code
 
     if not (isinstance(cls, type) and issubclass(cls, Scheme)):
@@ -279,7 +279,7 @@ def _described(cls: object) -> dict[str, object]:
 
 
 def _is_of(cls: type, name: str, bases: tuple[type, ...]) -> bool:
-    """Returns whether the method of a class is one of ``bases``, or missing."""
+    """Return whether the method of a class is one of `bases`, or missing."""
     owner = next((base for base in cls.__mro__ if name in vars(base)), None)
     return owner is None or owner in bases
 
@@ -292,35 +292,35 @@ def _word(cls: type[Scheme], name: str) -> str:
 
 
 def _copied(fields: dict[str, object], owner: object, copy_of_owner: object) -> dict[str, object]:
-    """Returns a deep copy of an object's attributes."""
+    """Return a deep copy of an object's attributes."""
     import copy
 
-    return cast("dict[str, object]", copy.deepcopy(fields, {id(owner): copy_of_owner}))
+    return copy.deepcopy(fields, {id(owner): copy_of_owner})
 
 
 def _error(cls: type[Scheme], method: str, event: str, time: int, raised: BaseException | None, wrong: str | None, limit: int) -> BaseException:
-    """Returns the exception for a fault of a method."""
+    """Return the exception for a fault of a method."""
     from firstflight import _user_code as code
 
     return code.error(cls, cls.name, method, event, time, raised, wrong, limit)
 
 
 def _breach(cls: type[Scheme], law: str, case: int, call: int, event: str, time: int, text: str) -> BaseException:
-    """Returns the exception for a broken law."""
+    """Return the exception for a broken law."""
     from firstflight import _user_code as code
 
     return code.breach(cls, cls.name, METHODS, law, case, call, event, time, text)
 
 
 def _interrupt(thread: int) -> None:
-    """Ends the call of a class that runs in a thread."""
+    """End the call of a class that runs in a thread."""
     from firstflight import _user_code as code
 
     code.interrupt(thread)
 
 
 def _stuck(thread: int, limit: float) -> BaseException:
-    """Returns the exception for a call that cannot be ended, with the line where it is."""
+    """Return the exception for a call that cannot be ended, with the line where it is."""
     from firstflight import _user_code as code
 
     return code.stuck(thread, limit)

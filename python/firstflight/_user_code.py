@@ -28,11 +28,11 @@ HOOKS = {
 
 
 class EndlessCall(BaseException):
-    """Ends a call that takes too long. It is no ``Exception``, so that a class does not catch it by accident."""
+    """End a call that takes too long. It is no `Exception`, so that a class does not catch it by accident."""
 
 
 def _codes(cls: type) -> list[CodeType]:
-    """Returns the code of the methods that a class itself defines, in order of lines."""
+    """Return the code of the methods that a class itself defines, in order of lines."""
     codes = []
     for value in vars(cls).values():
         value = inspect.unwrap(getattr(value, "__func__", value))
@@ -43,7 +43,7 @@ def _codes(cls: type) -> list[CodeType]:
 
 
 def _code_of(cls: type, method: str) -> CodeType | None:
-    """Returns the code of a method; ``None`` if it is not known."""
+    """Return the code of a method; `None` if it is not known."""
     found = inspect.unwrap(getattr(cls, method, None))  # type: ignore[arg-type]
     code = getattr(found, "__code__", None)
     return code if isinstance(code, CodeType) else None
@@ -60,19 +60,26 @@ def _file_and_line(cls: type) -> tuple[str | None, int | None]:
 
 
 def place(cls: type) -> str:
-    """Returns where a class is, for errors."""
+    """Return where a class is, for errors."""
     name, line = _file_and_line(cls)
     return f"{shown(name)}:{line}" if name and line else shown(name) if name else "unknown file"
 
 
 def file(cls: type) -> str | None:
-    """Returns the name of the file of a class without its folder; ``None`` for a class of a notebook or a prompt."""
+    """Return the name of the file of a class without its folder; `None` for a class of a notebook or a prompt."""
     name, _ = _file_and_line(cls)
     return os.path.basename(name) if name and os.path.isfile(name) else None
 
 
+def path(cls: type) -> str | None:
+    """Return the file of a class as errors show it; `None` for a class that `--with` of the command does not find there."""
+    name, _ = _file_and_line(cls)
+    is_found = name is not None and os.path.isfile(name) and cls.__qualname__ == cls.__name__
+    return shown(name) if is_found else None
+
+
 def source(cls: type) -> str:
-    """Returns the text of the file, or of the cell, that defines a class and its bases."""
+    """Return the text of the file, or of the cell, that defines a class and its bases."""
     texts: list[str] = []
     for base in cls.__mro__:
         name, _ = _file_and_line(base)
@@ -86,7 +93,7 @@ def source(cls: type) -> str:
 
 
 def shown(name: str | None) -> str:
-    """Returns a file's name as errors show it: relative to the working directory if it is below that."""
+    """Return a file's name as errors show it: relative to the working directory if it is below that."""
     if name is None:
         return "unknown file"
     relative = os.path.relpath(name) if os.path.isabs(name) else name
@@ -94,7 +101,7 @@ def shown(name: str | None) -> str:
 
 
 def _at(name: str | None, line: int | None, function: str) -> str:
-    """Returns the place of a line, and the line itself below."""
+    """Return the place of a line, and the line itself below."""
     text = linecache.getline(name, line).strip() if name and line else ""
     where = f"  {shown(name)}:{line}, in {function}"
     return f"{where}\n    {text}" if text else where
@@ -115,7 +122,7 @@ def error(
     wrong: str | None,
     limit: int,
 ) -> BaseException:
-    """Returns the exception for an exception in a method, or for an answer that is not allowed."""
+    """Return the exception for an exception in a method, or for an answer that is not allowed."""
     if isinstance(raised, SchemeError):
         return raised
     code = _code_of(cls, method)
@@ -144,7 +151,7 @@ def error(
 def breach(
     cls: type, scheme: str, methods: tuple[str, ...], law: str, case: int, call: int, event: str, time: int, text: str
 ) -> BaseException:
-    """Returns the exception for a broken law. The method is the one that took the event, or else the first that the class defines."""
+    """Return the exception for a broken law. The method is the one that took the event, or else the first that the class defines."""
     asked = ["plan"] if "how often" in law else []
     candidates = [*asked, HOOKS.get(event, "on"), "on", "growth", "plan", *methods]
     own = [(name, _code_of(cls, name)) for name in candidates]
@@ -163,12 +170,12 @@ def breach(
 
 
 def interrupt(thread: int) -> None:
-    """Raises an exception in a thread, at its next instruction of Python."""
+    """Raise an exception in a thread, at its next instruction of Python."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(EndlessCall))
 
 
 def stuck(thread: int, limit: float) -> BaseException:
-    """Returns the exception for a call that is not in Python, and cannot be ended."""
+    """Return the exception for a call that is not in Python, and cannot be ended."""
     frame: FrameType | None = sys._current_frames().get(thread)
     frames = [frame for frame in traceback.extract_stack(frame)] if frame else []
     frames = [frame for frame in frames if not frame.filename.startswith(PACKAGE)]

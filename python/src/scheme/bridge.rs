@@ -1,6 +1,6 @@
 //! An object of Python as a start-up scheme.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{Bytes, Event, Interest, Path, Plan, Startup, Step, Time};
@@ -14,8 +14,11 @@ use super::path::PathState;
 use super::slow_start::left;
 use super::watch::unwind;
 
-/// The number of wake-ups at one instant after which a plan is at fault: each requests the next.
-const WAKES: u32 = 1_000;
+/// The number of readings of a plan, while nothing on the path changes, after which the plan is at fault.
+const READINGS: u32 = 10_000;
+
+/// What changes on a path when anything happens: the instant, the next new byte, the bytes in the network and those delivered.
+type Standing = (Time, u64, Bytes, Bytes);
 
 /// The scheme of one connection, whose code is a class of Python.
 #[derive(Debug)]
@@ -24,8 +27,8 @@ pub(super) struct PyScheme {
     object: Py<PyAny>,
     /// The built-in slow start, on which the class may be built.
     slow: SlowStart,
-    /// The instant of the last wake-up, and the number of wake-ups at it.
-    woken: (Time, u32),
+    /// What the path was at the last reading of the plan, and the number of readings since it became so.
+    readings: Mutex<(Standing, u32)>,
 }
 
 /// An answer of a user's method that is not allowed, with the method.
@@ -50,12 +53,12 @@ impl PyScheme {
         let made = Python::attach(|py| {
             let _in_call = class.watch.begin(py, class.limit)?;
             class.object(py, initial, parameters).map_err(|error| {
-                class.error(py, ("__init__", "construction"), 0, Some(&error), None)
+                class.error(py, ("__init__", "construction"), 0, Some(error), None)
             })
         });
         match made {
             Ok((object, slow)) => {
-                Self { class: Arc::clone(class), object, slow, woken: (Time::ZERO, 0) }
+                Self { class: Arc::clone(class), object, slow, readings: Mutex::default() }
             }
             Err(error) => {
                 class.watch.failed(class.name, 0, error);
@@ -85,7 +88,7 @@ impl PyScheme {
             let at = path.now.nanos();
             Err(match failed {
                 Failure::Raised(method, error) => {
-                    class.error(py, (method.name(), event), at, Some(&error), None)
+                    class.error(py, (method.name(), event), at, Some(error), None)
                 }
                 Failure::Wrong(Wrong(method, text)) => {
                     class.error(py, (method.name(), event), at, None, Some(text))
@@ -170,17 +173,19 @@ impl PyScheme {
         }
     }
 
-    /// Counts wake-ups at one instant. A plan that requests one after the other there would never end.
-    fn count_wakes(&mut self, path: &Path) {
-        let (at, count) = self.woken;
-        self.woken = (path.now, if at == path.now { count + 1 } else { 1 });
-        if self.woken.1 > WAKES {
-            let at = path.now.nanos();
+    /// Counts the readings of a plan while nothing on the path changes. A plan that requests wake-ups which are already due would be read
+    /// for ever.
+    fn count_readings(&self, path: &Path) -> Option<Wrong> {
+        let mut readings = self.readings.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = (path.now, path.nxt, path.pipe, path.delivered);
+        *readings = if readings.0 == seen { (seen, readings.1 + 1) } else { (seen, 1) };
+        (readings.1 > READINGS).then(|| {
             let text = format!(
-                "a plan with a wake-up that is not after path.now, {WAKES} times at the instant {at}: allowed is a later instant, or None"
+                "a plan whose wake-up was due {READINGS} times at the instant {}: allowed is a wake after path.now, or None",
+                path.now.nanos()
             );
-            self.call::<()>("Woken", path, |_, _| Err(Wrong(Method::Plan, text).into()));
-        }
+            Wrong(Method::Plan, text)
+        })
     }
 
     fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
@@ -202,9 +207,6 @@ impl Startup for PyScheme {
         .widened_by(Self::widen);
 
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
-        if matches!(event, Event::Woken) {
-            self.count_wakes(path);
-        }
         if self.class.is_slow_start && !self.class.has(Method::On) {
             self.with_hooks(event, path)
         } else {
@@ -216,7 +218,11 @@ impl Startup for PyScheme {
         if self.class.is_slow_start && !self.class.has(Method::Plan) {
             return self.slow.plan(path);
         }
+        let wrong = self.count_readings(path);
         self.call("the plan", path, |py, this| {
+            if let Some(wrong) = wrong {
+                return Err(wrong.into());
+            }
             show(this, &self.slow);
             let raised = |error| Failure::Raised(Method::Plan, error);
             let view = Bound::new(py, PathState(*path)).map_err(raised)?;
@@ -239,15 +245,15 @@ impl Clone for PyScheme {
         let copied = Python::attach(|py| {
             let _in_call = self.class.watch.begin(py, self.class.limit)?;
             self.class.copy(py, &self.object).map_err(|error| {
-                self.class.error(py, ("__init__", "the copy for undo"), self.woken.0.nanos(), Some(&error), None)
+                self.class.error(py, ("__init__", "the copy for undo"), 0, Some(error), None)
             })
         });
         match copied {
             Ok(object) => {
-                Self { class: Arc::clone(&self.class), object, slow: self.slow.clone(), woken: self.woken }
+                Self { class: Arc::clone(&self.class), object, slow: self.slow.clone(), readings: Mutex::default() }
             }
             Err(error) => {
-                self.class.watch.failed(self.class.name, self.woken.0.nanos(), error);
+                self.class.watch.failed(self.class.name, 0, error);
                 unwind()
             }
         }

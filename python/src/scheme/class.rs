@@ -136,7 +136,7 @@ impl Class {
         fields.set_item(intern!(py, "initial_segments"), initial.segments)?;
         fields.set_item(intern!(py, "initial_ssthresh"), initial.ssthresh.map(Bytes::get))?;
         for (name, value) in parameters {
-            fields.set_item(*name, value)?;
+            fields.set_item(name.replace('-', "_"), value)?;
         }
         let mut slow = SlowStart::new(initial);
         show(&object, &slow);
@@ -169,10 +169,11 @@ impl Class {
         py: Python<'_>,
         (method, event): (&str, &str),
         at: u64,
-        raised: Option<&PyErr>,
+        raised: Option<PyErr>,
         wrong: Option<String>,
     ) -> PyErr {
-        let raised = raised.map(|error| error.value(py));
+        // This gives the exception its traceback.
+        let raised = raised.map(|error| error.into_value(py));
         let arguments = (self.class.bind(py), method, event, at, raised, wrong, self.limit);
         let made = py.import(MODULE).and_then(|module| module.call_method1(intern!(py, "_error"), arguments));
         made.map_or_else(|error| error, PyErr::from_value)

@@ -497,12 +497,21 @@ impl AnyEvent<'_> {
                 take(&Event::Marked { sent_at: event.get().sent_at.map(Time::from_nanos) })
             }
             Self::TimedOut(event) => take(&Event::TimedOut { repeated: event.get().repeated }),
-            Self::SpuriousLoss(_) => take(&Event::SpuriousLoss),
+            Self::SpuriousLoss(event) => {
+                let SpuriousLoss = event.get();
+                take(&Event::SpuriousLoss)
+            }
             Self::Asked(event) => take(&Event::Asked(event.get().done)),
             Self::Advice(event) => take(&Event::Advice(event.get().0)),
             Self::TrainCut(event) => take(&Event::TrainCut(Tag(event.get().tag))),
-            Self::Woken(_) => take(&Event::Woken),
-            Self::MssChanged(_) => take(&Event::MssChanged),
+            Self::Woken(event) => {
+                let Woken = event.get();
+                take(&Event::Woken)
+            }
+            Self::MssChanged(event) => {
+                let MssChanged = event.get();
+                take(&Event::MssChanged)
+            }
         }
     }
 }
