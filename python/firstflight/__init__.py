@@ -6,12 +6,36 @@
 'leap'
 
 `race`, `sweep`, `score`, `inspect`, `replay`, `paper` and `diff` are the commands of `firstflight`, with the same results to the byte.
+A subclass of `SlowStart` or `Scheme` is a start-up scheme that races next to the built-in ones.
 """
 
 from firstflight._diff import Diff, diff
 from firstflight._errors import CheckError, FirstflightError, OutputError, ScenarioError, SchemeError
 from firstflight._inspect import Inspection, Seen, inspect
-from firstflight._native import Table
+from firstflight._native import (
+    Acked,
+    Advice,
+    Asked,
+    Begin,
+    Established,
+    Exit,
+    Lost,
+    Marked,
+    Missing,
+    MssChanged,
+    Pace,
+    Packet,
+    PathState,
+    Plan,
+    Sent,
+    SpuriousLoss,
+    Table,
+    TimedOut,
+    Train,
+    TrainCut,
+    Woken,
+    exit,
+)
 from firstflight._paper import Figure, Papers, paper, papers
 from firstflight._path import Path
 from firstflight._plot import COLOURS, paper_figure, plot, tradeoff
@@ -20,32 +44,63 @@ from firstflight._race import Race, race
 from firstflight._read import read, schemes
 from firstflight._replay import Replay, replay
 from firstflight._results import Page, Result, Row
+from firstflight._scheme import MS, NS, US, Choice, Parameter, S, Scheme, SlowStart, check_scheme
 from firstflight._sweep import Score, Sweep, score, sweep
 
 __all__ = [
     "COLOURS",
+    "MS",
+    "NS",
+    "S",
+    "US",
+    "Acked",
+    "Advice",
+    "Asked",
+    "Begin",
     "CheckError",
+    "Choice",
     "Diff",
+    "Established",
+    "Exit",
     "Figure",
     "FirstflightError",
     "Inspection",
+    "Lost",
+    "Marked",
+    "Missing",
+    "MssChanged",
     "OutputError",
+    "Pace",
+    "Packet",
     "Page",
     "Papers",
+    "Parameter",
     "Path",
+    "PathState",
+    "Plan",
     "Population",
     "Race",
     "Replay",
     "Result",
     "Row",
     "ScenarioError",
+    "Scheme",
     "SchemeError",
     "Score",
     "Seen",
+    "Sent",
+    "SlowStart",
+    "SpuriousLoss",
     "Sweep",
     "Table",
+    "TimedOut",
+    "Train",
+    "TrainCut",
+    "Woken",
     "cbr",
+    "check_scheme",
     "diff",
+    "exit",
     "inspect",
     "log_uniform",
     "one_of",

@@ -19,7 +19,7 @@ def file_name(name: Name) -> str:
     return f"./{text}" if text.startswith("-") else text
 
 
-class Asked(Result):
+class Answered(Result):
     """The result of a command on files or figures."""
 
     @property
@@ -40,4 +40,5 @@ class Asked(Result):
     @property
     def command(self) -> str | None:
         """The command line of a shell that gives the same bytes; `None` if there is none."""
-        return shlex.join([_call.PROGRAM, *self._arguments])
+        program = _call.program(self._schemes)
+        return None if program is None else f"{program} {shlex.join(self._arguments)}"

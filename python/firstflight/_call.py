@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from firstflight import _native
+from firstflight import _native, _user_code
 from firstflight._errors import CheckError, FirstflightError, OutputError, ScenarioError
+from firstflight._scheme import Scheme
 
 PROGRAM = "firstflight"
 
@@ -21,15 +23,22 @@ WIDTH = 120
 _ERRORS: dict[int, type[FirstflightError]] = {1: CheckError, 2: ScenarioError, 3: OutputError}
 
 
-def run(arguments: Sequence[str], *, progress: Progress | bool | None = None) -> _native.Answer:
+def run(
+    arguments: Sequence[str],
+    *,
+    progress: Progress | bool | None = None,
+    schemes: Sequence[type[Scheme]] = (),
+) -> _native.Answer:
     """Carry out the command with these arguments, without the program's name, and return its result.
 
-    `progress` is a function, or true for a bar by tqdm, or false for none. `None` shows a bar where tqdm is installed and somebody looks: in a
+    `schemes` are the classes whose names are in the arguments. `progress` is a function, or true for a bar by tqdm, or false for none. `None` shows a bar where tqdm is installed and somebody looks: in a
     notebook or a terminal. Raises an exception of `firstflight` for a failure, and KeyboardInterrupt at an interrupt.
     """
     shown = _progress(progress)
     try:
-        answer = _native.run([PROGRAM, *arguments], progress=shown, width=WIDTH)
+        answer = _native.run(
+            [program(schemes) or PROGRAM, *arguments], progress=shown, width=WIDTH, schemes=schemes
+        )
     finally:
         if isinstance(shown, _Bar):
             shown.close()
@@ -39,6 +48,17 @@ def run(arguments: Sequence[str], *, progress: Progress | bool | None = None) ->
         raise KeyboardInterrupt(answer.error)
     text = answer.error.removeprefix("error: ").rstrip("\n")
     raise _ERRORS.get(answer.code, FirstflightError)(text)
+
+
+def program(schemes: Sequence[type[Scheme]]) -> str | None:
+    """Return the words of a shell that start a command with these classes; `None` if one of them is not in a file."""
+    if not schemes:
+        return PROGRAM
+    files = [_user_code.path(scheme) for scheme in schemes]
+    if None in files:
+        return None
+    words = [word for file in dict.fromkeys(files) for word in ("--with", str(file))]
+    return shlex.join(["python", "-m", PROGRAM, *words])
 
 
 def table(answer: _native.Answer, name: str) -> _native.Table:

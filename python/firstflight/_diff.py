@@ -12,7 +12,7 @@ from pathlib import Path as File
 from typing import Protocol
 
 from firstflight import _call
-from firstflight._answer import Asked, Name, file_name
+from firstflight._answer import Answered, Name, file_name
 from firstflight._native import Answer, Table
 from firstflight._results import Page
 
@@ -66,7 +66,7 @@ def _file(side: HasRuns | Table | Name, folder: str, name: str) -> str:
     return str(file)
 
 
-class Diff(Asked):
+class Diff(Answered):
     """The changes from one result to another."""
 
     def __init__(self, arguments: Sequence[str], answer: Answer, folder: str) -> None:

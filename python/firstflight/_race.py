@@ -10,18 +10,20 @@ from pathlib import Path as File
 from typing import TYPE_CHECKING, Any, Unpack
 
 from firstflight import _call
-from firstflight._keys import Keys, Scheme
-from firstflight._native import Answer, Table, read_parquet
+from firstflight._keys import Keys
+from firstflight._keys import Scheme as Name
+from firstflight._native import Table, read_parquet
 from firstflight._path import Path, arguments, texts
 from firstflight._plot import Band, Colours, plot, tradeoff
 from firstflight._results import Result, Row
+from firstflight._scheme import Choice, Scheme, chosen
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Schemes: names with parameters (`"paced:first=4"`), or lists of them.
-Schemes = Scheme | str | Sequence[Scheme | str]
+#: Schemes: names with parameters (`"paced:first=4"`), classes, or lists of them.
+Schemes = Name | str | type[Scheme] | Choice | Sequence[Name | str | type[Scheme] | Choice]
 
 
 def race(
@@ -37,7 +39,7 @@ def race(
     """Race schemes over one path, and return the result: a row for each scheme, best first.
 
     `scenario` is a `Path`, or the name of a scenario file. Further keys go over it: `size`, `runs`, `seed` and all others of a path. `schemes` are names with
-    parameters, as in `["slow-start", "paced:first=4"]` or `"all,-vegas"`; without them all are raced, or those of the file. `series` records
+    parameters, as in `["slow-start", "paced:first=4"]` or `"all,-vegas"`, and subclasses of `Scheme`; without them all are raced, or those of the file. `series` records
     window, flight, RTT and queue over time in the first run already. `each_flow` gives a row for each flow of a population. `jobs` is the number
     of runs at a time; results do not depend on it.
 
@@ -52,32 +54,27 @@ def race(
         words += ["run", os.fspath(scenario)]
     if not isinstance(scenario, Path):
         words += arguments(texts(keys))
+    classes: list[type[Scheme]] = []
     if schemes is not None:
-        words.append(f"--schemes={scheme_list(schemes)}")
+        names, classes = chosen(schemes)
+        words.append(f"--schemes={names}")
     if each_flow:
         words.append("--each-flow")
     if jobs is not None:
         words.append(f"--jobs={jobs}")
     if not series:
-        return Race._of(words, progress=progress)
+        return Race._of(words, progress=progress, schemes=classes)
     with tempfile.TemporaryDirectory(prefix="firstflight-") as folder:
         file = File(folder) / "series.parquet"
-        raced = Race(words, _call.run([*words, f"--series={file}"], progress=progress))
+        answer = _call.run([*words, f"--series={file}"], progress=progress, schemes=classes)
+        raced = Race(words, answer, classes)
         # This fills the cache.
         raced.__dict__["series"] = read_parquet(file)
         return raced
 
 
-def scheme_list(schemes: Schemes) -> str:
-    """Return schemes as the command line lists them."""
-    return schemes if isinstance(schemes, str) else ",".join(schemes)
-
-
 class Race(Result):
     """The result of a race: a row for each scheme, best first. With several runs, a field is a mean, and `<field>_ci95` half its interval."""
-
-    def __init__(self, arguments: Sequence[str], answer: Answer) -> None:
-        super().__init__(arguments, answer)
 
     @property
     def title(self) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from firstflight import _call
-from firstflight._answer import Asked, Name, file_name
+from firstflight._answer import Answered, Name, file_name
 from firstflight._errors import FirstflightError
 from firstflight._results import Page
+from firstflight._scheme import Choice, Scheme, chosen
 
 __all__ = ["Replay", "replay"]
 
@@ -15,14 +16,14 @@ _SHOWN = 100
 
 def replay(
     file: Name,
-    scheme: str | None = None,
+    scheme: str | type[Scheme] | Choice | None = None,
     *,
     every_call: bool = False,
     progress: _call.Progress | bool | None = None,
 ) -> Replay:
     """Replay a recorded connection to a scheme, and return its decisions: a row for each change of its plan.
 
-    `file` is a trace that `--events` wrote, or the qlog of a QUIC sender. On a trace without `scheme`, the decisions of the recorded scheme
+    `scheme` is a name with parameters, or a class. `file` is a trace that `--events` wrote, or the qlog of a QUIC sender. On a trace without `scheme`, the decisions of the recorded scheme
     are compared with the recorded ones. On a qlog, the replay is an open loop: the packets are those of the log's own controller, and the
     decisions change nothing. `every_call` gives a row for each call, not only for those that change the plan.
 
@@ -30,14 +31,16 @@ def replay(
     law.
     """
     words = ["replay", file_name(file)]
+    classes: list[type[Scheme]] = []
     if scheme is not None:
-        words.append(f"--scheme={scheme}")
+        name, classes = chosen(scheme)
+        words.append(f"--scheme={name}")
     if every_call:
         words.append("--all")
-    return Replay._of(words, progress=progress)
+    return Replay._of(words, progress=progress, schemes=classes)
 
 
-class Replay(Asked):
+class Replay(Answered):
     """The decisions of a scheme on a recorded connection: when, at which call, and the plan after it."""
 
     def report(self, path: Name | None = None) -> Page:

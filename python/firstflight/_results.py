@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from firstflight import _call
 from firstflight._native import Answer, Table
+from firstflight._scheme import Scheme
 
 if TYPE_CHECKING:
     import pandas
@@ -68,17 +69,26 @@ class Result:
     `duckdb.sql("from result")`.
     """
 
-    def __init__(self, arguments: Sequence[str], answer: Answer) -> None:
+    def __init__(
+        self, arguments: Sequence[str], answer: Answer, schemes: Sequence[type[Scheme]] = ()
+    ) -> None:
         self._arguments = list(arguments)
         self._answer = answer
+        self._schemes = list(schemes)
 
     @classmethod
-    def _of(cls, arguments: Sequence[str], *, progress: _call.Progress | bool | None = None) -> Self:
-        return cls(arguments, _call.run(arguments, progress=progress))
+    def _of(
+        cls,
+        arguments: Sequence[str],
+        *,
+        progress: _call.Progress | bool | None = None,
+        schemes: Sequence[type[Scheme]] = (),
+    ) -> Self:
+        return cls(arguments, _call.run(arguments, progress=progress, schemes=schemes), schemes)
 
     def _again(self, *more: str) -> Answer:
         """Carry out the command again with further options. The same command gives the same results."""
-        return _call.run([*self._arguments, *more])
+        return _call.run([*self._arguments, *more], schemes=self._schemes)
 
     @property
     def rows(self) -> Table:
@@ -98,6 +108,8 @@ class Result:
     @property
     def command(self) -> str | None:
         """The command line of a shell that gives the same bytes; `None` if there is none."""
+        if _call.program(self._schemes) is None:
+            return None
         return _call.text(self._answer, "command") or None
 
     @property

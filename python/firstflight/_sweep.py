@@ -11,8 +11,9 @@ from pathlib import Path as File
 from firstflight import _call
 from firstflight._native import Answer, Table, read_parquet
 from firstflight._population import Population
-from firstflight._race import Schemes, scheme_list
+from firstflight._race import Schemes
 from firstflight._results import Result, Row, table_html, verdict_html
+from firstflight._scheme import Scheme, chosen
 
 
 def sweep(
@@ -34,9 +35,10 @@ def sweep(
     folder = File(temporary.name if temporary is not None else os.fspath(out or ""))
     more = [f"--out={folder}"] + ([] if jobs is None else [f"--jobs={jobs}"])
     if isinstance(population, Population):
-        with population.files(scheme_list(schemes or "all")) as (words, text):
-            answer = _call.run(["sweep", *words, *more], progress=progress)
-        return Sweep(folder, answer, temporary, toml=text)
+        names, classes = chosen(schemes or "all")
+        with population.files(names) as (words, text):
+            answer = _call.run(["sweep", *words, *more], progress=progress, schemes=classes)
+        return Sweep(folder, answer, temporary, toml=text, schemes=classes)
     if schemes is not None:
         raise TypeError("schemes: the sweep's file has its own")
     words = ["sweep", os.fspath(population), *more]
@@ -56,7 +58,10 @@ class Sweep:
         *,
         toml: str | None = None,
         command: str | None = None,
+        schemes: Sequence[type[Scheme]] = (),
     ) -> None:
+        #: The classes among the schemes.
+        self.schemes = list(schemes)
         self.folder = folder
         #: The text of the sweep's file, if a `Population` gave it.
         self.toml = toml
@@ -87,18 +92,23 @@ class Sweep:
 
 
 def score(
-    folder: Sweep | str | os.PathLike[str], where: str | None = None, *, partial: bool = False
+    folder: Sweep | str | os.PathLike[str],
+    where: str | None = None,
+    *,
+    partial: bool = False,
+    schemes: Sequence[type[Scheme]] = (),
 ) -> Score:
     """Score a sweep: each scheme's cost, loss, queue, timeouts and harm, and the best schemes by class of path.
 
-    `where` selects paths, as in `"loss<=0.1%,cross=none"`. `partial` scores the parts that are there, even if some are missing.
+    `where` selects paths, as in `"loss<=0.1%,cross=none"`. `partial` scores the parts that are there, even if some are missing. `schemes` are the
+    classes in the sweep of a folder; a `Sweep` knows its own.
 
     Raises ScenarioError for a folder that is no sweep, or that lacks parts.
     """
     words = ["score", str(folder.folder) if isinstance(folder, Sweep) else os.fspath(folder)]
     words += [] if where is None else [f"--where={where}"]
     words += ["--partial"] if partial else []
-    scored = Score._of(words)
+    scored = Score._of(words, schemes=folder.schemes if isinstance(folder, Sweep) else schemes)
     # A temporary folder lasts as long as its score, whose page reads it.
     scored._sweep = folder if isinstance(folder, Sweep) else None
     return scored
@@ -118,8 +128,10 @@ _COLUMNS = (
 class Score(Result):
     """The score of a sweep: a row for each scheme in each class of paths. The class `all` has all paths."""
 
-    def __init__(self, arguments: Sequence[str], answer: Answer) -> None:
-        super().__init__(arguments, answer)
+    def __init__(
+        self, arguments: Sequence[str], answer: Answer, schemes: Sequence[type[Scheme]] = ()
+    ) -> None:
+        super().__init__(arguments, answer, schemes)
         self._sweep: Sweep | None = None
 
     @property
@@ -127,7 +139,8 @@ class Score(Result):
         """The command line of a shell that gives the same bytes; `None` for a temporary folder."""
         if self._sweep is not None and self._sweep._temporary is not None:
             return None
-        return shlex.join([_call.PROGRAM, *self._arguments])
+        program = _call.program(self._schemes)
+        return None if program is None else f"{program} {shlex.join(self._arguments)}"
 
     @property
     def all_paths(self) -> list[Row]:

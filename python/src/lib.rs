@@ -1,9 +1,11 @@
-//! The extension module of the Python package `firstflight`: commands in the process of Python, and their results as Arrow tables.
+//! The extension module of the Python package `firstflight`: commands in the process of Python, their results as Arrow
+//! tables, and schemes that are classes of Python.
 //!
 //! The package's modules, in Python, are on top of this one.
 
 mod call;
 mod described;
+mod scheme;
 mod table;
 
 use pyo3::prelude::*;
@@ -14,9 +16,14 @@ mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::call::{Answer, main, run};
+    use crate::call::{Answer, check_scheme, main, run};
     #[pymodule_export]
     use crate::described::keys;
+    #[pymodule_export]
+    use crate::scheme::{
+        Acked, Advice, Asked, Begin, Established, Exit, Lost, Marked, Missing, MssChanged, Pace, Packet, PathState,
+        Plan, Sent, SlowStartState, SpuriousLoss, TimedOut, Train, TrainCut, Woken, exit,
+    };
     #[pymodule_export]
     use crate::table::{Table, read_parquet};
 

@@ -135,6 +135,17 @@ def test_a_changed_trace_is_an_error_with_its_line(folder: Path, tmp_path: Path)
         ff.replay(changed)
 
 
+class Plain(ff.SlowStart):
+    """slow start as it is built in"""
+
+
+def test_a_class_decides_on_a_qlog_as_a_scheme_does(folder: Path) -> None:
+    mine, builtin = ff.replay(folder / "slow-start.sqlog", Plain), ff.replay(folder / "slow-start.sqlog", "slow-start")
+    # The first line of a verdict has the name.
+    assert mine.verdict.replace("plain", "slow-start") == builtin.verdict
+    assert mine.rows.rows() == builtin.rows.rows()
+
+
 def test_a_qlog_without_a_scheme_asks_for_one(folder: Path) -> None:
     with pytest.raises(ff.ScenarioError, match="choose one with --scheme"):
         ff.replay(folder / "slow-start.sqlog")

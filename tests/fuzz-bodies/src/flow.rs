@@ -12,6 +12,19 @@ use crate::hiding::Parts;
 use crate::in_flight::{Acked, InFlight};
 use crate::ledger::Ledger;
 
+/// A law that a decision of a controller breaks.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    /// The law.
+    pub law: &'static str,
+    /// The index of the call after which it is broken.
+    pub call: usize,
+    /// The decision.
+    pub text: String,
+    /// The calls to the controller, up to that one.
+    pub record: Vec<TraceRecord>,
+}
+
 /// One connection under a controller.
 pub(crate) struct Flow {
     control: AnyController,
@@ -27,7 +40,16 @@ pub(crate) struct Flow {
     narrowed: Bytes,
     /// The calls to the controller so far.
     record: Vec<TraceRecord>,
+    /// The first law that was broken, and how.
+    broken: Option<(&'static str, String)>,
 }
+
+/// The laws of decisions.
+const PURE: &str = "a plan does not depend on how often it is read";
+const SEGMENT: &str = "a window holds at least one segment";
+const TRAIN: &str = "the window holds the whole train";
+const UNDO: &str = "an undo restores the window";
+const GROWTH: &str = "an ACK widens the window by at most what it acknowledges";
 
 /// The maximum random initial window in segments.
 const MAX_INITIAL: u64 = 20;
@@ -74,14 +96,33 @@ impl Flow {
             reduced: None,
             narrowed: Bytes::ZERO,
             record: Vec::new(),
+            broken: None,
         };
         flow.say(&Event::Begin(Origin::Fresh));
         flow
     }
 
-    /// Returns all calls to the controller.
-    pub(crate) fn into_record(self) -> Vec<TraceRecord> {
-        self.record
+    /// Returns all calls to the controller, or the law that the last of them broke.
+    pub(crate) fn into_record(self) -> Result<Vec<TraceRecord>, Broken> {
+        let Self { record, broken, names, .. } = self;
+        match broken {
+            None => Ok(record),
+            Some((law, text)) => {
+                Err(Broken { law, call: record.len() - 1, text: format!("{names:?}: {text}"), record })
+            }
+        }
+    }
+
+    /// Returns whether a law is broken.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken.is_some()
+    }
+
+    /// Notes that the last call broke a law, if it did not keep the law.
+    fn hold(&mut self, law: &'static str, keeps: bool, text: impl FnOnce() -> String) {
+        if !keeps && self.broken.is_none() {
+            self.broken = Some((law, text()));
+        }
     }
 
     fn keep(&mut self, call: Call, plan: Plan) {
@@ -92,8 +133,11 @@ impl Flow {
         self.control.plan(&self.path)
     }
 
-    /// Reports an event to the controller, and checks its new plan against the laws.
+    /// Reports an event to the controller, and checks its new plan against the laws. After a broken law nothing is reported.
     pub(crate) fn say(&mut self, event: &Event<'_>) {
+        if self.is_broken() {
+            return;
+        }
         let before = self.plan();
         self.largest_mss = self.largest_mss.max(self.path.mss);
         self.control.on(event, &self.path);
@@ -106,7 +150,8 @@ impl Flow {
             && let Err(fault) =
                 grows_with_leave(ack, &self.path, (self.lead(&before), self.times()), &before, &after)
         {
-            panic!("{:?} in {:?}: {fault}", self.names, self.control.phase());
+            let phase = self.control.phase();
+            self.hold(GROWTH, false, || format!("in {phase:?}, {fault}"));
         }
         self.narrowed = match event {
             Event::Acked(_) if silent && after.window < before.window => self.narrowed.max(before.window),
@@ -137,6 +182,9 @@ impl Flow {
 
     /// Reports that new data is available after all data was acknowledged.
     pub(crate) fn before_new_data(&mut self) {
+        if self.is_broken() {
+            return;
+        }
         let before = self.plan();
         self.control.before_new_data(&self.path);
         self.hear_notes(&before);
@@ -146,11 +194,13 @@ impl Flow {
     }
 
     fn keeps_standing_laws(&mut self, plan: &Plan) {
-        let mss = self.path.mss;
-        assert_eq!(*plan, self.plan(), "a plan does not depend on how often it is asked");
-        assert!(plan.window >= mss, "a window of {:?} under a segment of {mss:?}", plan.window);
+        let (mss, again) = (self.path.mss, self.plan());
+        self.hold(PURE, *plan == again, || format!("the plan is {plan:?}, and then {again:?}"));
+        self.hold(SEGMENT, plan.window >= mss, || format!("a window of {:?}, and {mss:?}", plan.window));
         if let Pacing::Train { packets, .. } = plan.pacing {
-            assert!(plan.window >= mss * u64::from(packets), "the window holds the whole train");
+            let length = mss * u64::from(packets);
+            let holds = plan.window >= length;
+            self.hold(TRAIN, holds, || format!("a window of {:?}, and a train of {length:?}", plan.window));
         }
         let open = self.control.phase() != Phase::Avoidance;
         assert_eq!(self.ledger.is_open(), open, "a phase is a begin whose exit does not stand yet");
@@ -173,11 +223,10 @@ impl Flow {
                     // The window of a train is its length. A scheme that continues to measure may start with a shorter train.
                     let measures = matches!(after.pacing, Pacing::Train { .. });
                     let resized = reduced.mss != self.path.mss;
-                    assert!(
-                        after.window >= reduced.owed || resized || lapsed || measures,
-                        "{:?}: {reduced:?} is undone, and the plan is {after:?}",
-                        self.names
-                    );
+                    let restores = after.window >= reduced.owed || resized || lapsed || measures;
+                    self.hold(UNDO, restores, || {
+                        format!("{reduced:?} is undone, and the plan is {after:?}")
+                    });
                 }
                 Note::Began(_) | Note::Exited { .. } | Note::Continued => {}
             }
@@ -204,6 +253,9 @@ impl Flow {
     /// Sends full packets now, regardless of the plan.
     pub(crate) fn send(&mut self, count: u16) {
         for _ in 0..count {
+            if self.is_broken() {
+                return;
+            }
             let sent = self.in_flight.send(self.plan().tag, &self.path);
             self.say(&Event::Sent(sent));
             self.path.sent(self.path.mss);

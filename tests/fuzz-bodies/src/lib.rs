@@ -31,6 +31,7 @@ mod trace;
 
 pub use capture::capture_reader;
 pub use endpoint::endpoint_segments;
+pub use flow::Broken;
 pub use pair::two_endpoints;
 pub use qlog::qlog_reader;
 pub use quick_start::quick_start_options;

@@ -3,18 +3,27 @@
 use firstflight::{Advice, Bytes, Event, Origin, Rate, SendLimit, Span, Tag, TraceRecord};
 
 use crate::Source;
-use crate::flow::Flow;
+use crate::flow::{Broken, Flow};
 use crate::hiding::Parts;
 
 /// Reports any sequence of events that a host may report to any scheme, with any restart policy and law.
 pub fn scheme_events(data: &[u8]) {
     let mut source = Source::new(data);
     let flow = Flow::new(&mut source);
-    run(flow, &mut source);
+    if let Err(Broken { law, text, .. }) = run(flow, &mut source).into_record() {
+        panic!("{law}: {text}");
+    }
 }
 
 /// Runs a controller of `parts`, whose names are `names`, with events that `data` determines. Returns the calls to the controller.
-pub fn random_calls(parts: &Parts, names: [&'static str; 3], data: &[u8]) -> Vec<TraceRecord> {
+///
+/// # Errors
+/// Returns the first law of schemes that the controller broke.
+pub fn random_calls(
+    parts: &Parts,
+    names: [&'static str; 3],
+    data: &[u8],
+) -> Result<Vec<TraceRecord>, Broken> {
     let mut source = Source::new(data);
     let flow = Flow::of(parts, names, &mut source);
     run(flow, &mut source).into_record()
@@ -30,7 +39,7 @@ fn run(mut flow: Flow, source: &mut Source<'_>) -> Flow {
     }
     flow.say(&Event::Established { rtt, syn_lost: source.once_in(8) });
     for _ in 0..2_000 {
-        if source.is_empty() {
+        if source.is_empty() || flow.is_broken() {
             break;
         }
         step(&mut flow, source);

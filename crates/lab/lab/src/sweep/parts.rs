@@ -84,17 +84,20 @@ pub fn race_parts<E: Send>(
     };
     let fault = Mutex::new(None);
     std::thread::scope(|scope| {
-        for _ in 0..jobs.max(1) {
-            scope.spawn(|| {
-                if let Err(error) = work.go() {
-                    // The error is stored before the other threads stop. Otherwise the interrupts that they then report could hide it.
-                    let mut first = fault.lock().unwrap_or_else(PoisonError::into_inner);
-                    if matches!(*first, None | Some(Stopped::Interrupted)) {
-                        *first = Some(error);
-                    }
-                    work.stop.store(true, Ordering::Relaxed);
+        let go = || {
+            if let Err(error) = work.go() {
+                // The error is stored before the other threads stop. Otherwise the interrupts that they then report could hide it.
+                let mut first = fault.lock().unwrap_or_else(PoisonError::into_inner);
+                if matches!(*first, None | Some(Stopped::Interrupted)) {
+                    *first = Some(error);
                 }
-            });
+                work.stop.store(true, Ordering::Relaxed);
+            }
+        };
+        let threads: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(go)).collect();
+        // A panic of a scheme from outside this workspace goes on as it is: with its payload.
+        for thread in threads {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         }
     });
     match fault.into_inner().unwrap_or_else(PoisonError::into_inner) {

@@ -1,0 +1,184 @@
+"""A user's classes as code: where they are, where they fail, and how a call of them is ended."""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import linecache
+import os
+import sys
+import traceback
+from types import CodeType, FrameType
+
+from firstflight._errors import SchemeError
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+HOOKS = {
+    "Begin": "on_begin",
+    "Established": "on_established",
+    "Sent": "on_sent",
+    "Acked": "on_ack",
+    "Lost": "on_loss",
+    "Marked": "on_mark",
+    "TimedOut": "on_timeout",
+    "SpuriousLoss": "on_spurious_loss",
+    "Woken": "on_woken",
+}
+
+
+class EndlessCall(BaseException):
+    """End a call that takes too long. It is no `Exception`, so that a class does not catch it by accident."""
+
+
+def _codes(cls: type) -> list[CodeType]:
+    """Return the code of the methods that a class itself defines, in order of lines."""
+    codes = []
+    for value in vars(cls).values():
+        value = inspect.unwrap(getattr(value, "__func__", value))
+        code = getattr(value, "__code__", None)
+        if isinstance(code, CodeType):
+            codes.append(code)
+    return sorted(codes, key=lambda code: code.co_firstlineno)
+
+
+def _code_of(cls: type, method: str) -> CodeType | None:
+    """Return the code of a method; `None` if it is not known."""
+    found = inspect.unwrap(getattr(cls, method, None))  # type: ignore[arg-type]
+    code = getattr(found, "__code__", None)
+    return code if isinstance(code, CodeType) else None
+
+
+def _file_and_line(cls: type) -> tuple[str | None, int | None]:
+    codes = [code for base in cls.__mro__ for code in _codes(base) if not code.co_filename.startswith(PACKAGE)]
+    if codes:
+        return codes[0].co_filename, codes[0].co_firstlineno
+    try:
+        return inspect.getsourcefile(cls), None
+    except TypeError:
+        return None, None
+
+
+def place(cls: type) -> str:
+    """Return where a class is, for errors."""
+    name, line = _file_and_line(cls)
+    return f"{shown(name)}:{line}" if name and line else shown(name) if name else "unknown file"
+
+
+def file(cls: type) -> str | None:
+    """Return the name of the file of a class without its folder; `None` for a class of a notebook or a prompt."""
+    name, _ = _file_and_line(cls)
+    return os.path.basename(name) if name and os.path.isfile(name) else None
+
+
+def path(cls: type) -> str | None:
+    """Return the file of a class as errors show it; `None` for a class that `--with` of the command does not find there."""
+    name, _ = _file_and_line(cls)
+    is_found = name is not None and os.path.isfile(name) and cls.__qualname__ == cls.__name__
+    return shown(name) if is_found else None
+
+
+def source(cls: type) -> str:
+    """Return the text of the file, or of the cell, that defines a class and its bases."""
+    texts: list[str] = []
+    for base in cls.__mro__:
+        name, _ = _file_and_line(base)
+        if not name or name.startswith(PACKAGE) or base is object:
+            continue
+        linecache.checkcache(name)
+        text = "".join(linecache.getlines(name)) or repr([(code.co_code, code.co_consts) for code in _codes(base)])
+        if text not in texts:
+            texts.append(text)
+    return "".join(texts)
+
+
+def shown(name: str | None) -> str:
+    """Return a file's name as errors show it: relative to the working directory if it is below that."""
+    if name is None:
+        return "unknown file"
+    relative = os.path.relpath(name) if os.path.isabs(name) else name
+    return name if relative.startswith("..") else relative
+
+
+def _at(name: str | None, line: int | None, function: str) -> str:
+    """Return the place of a line, and the line itself below."""
+    text = linecache.getline(name, line).strip() if name and line else ""
+    where = f"  {shown(name)}:{line}, in {function}"
+    return f"{where}\n    {text}" if text else where
+
+
+def _when(event: str, time: int) -> str:
+    at = f"{time / 1e9:.6f}".rstrip("0").rstrip(".")
+    return f"at {at} s ({event})"
+
+
+def error(
+    cls: type,
+    scheme: str,
+    method: str,
+    event: str,
+    time: int,
+    raised: BaseException | None,
+    wrong: str | None,
+    limit: int,
+) -> BaseException:
+    """Return the exception for an exception in a method, or for an answer that is not allowed."""
+    if isinstance(raised, SchemeError):
+        return raised
+    code = _code_of(cls, method)
+    name, line, function = (code.co_filename, code.co_firstlineno, code.co_name) if code else (None, None, method)
+    if raised is None:
+        text = f"{scheme}: `{method}` returned {wrong}, {_when(event, time)}"
+        if wrong is not None and wrong.startswith("it is "):
+            text = f"{scheme}: `{method}` returned {wrong.removeprefix('it is ')}, {_when(event, time)}"
+    else:
+        frames = [frame for frame in traceback.extract_tb(raised.__traceback__) if not frame.filename.startswith(PACKAGE)]
+        if frames:
+            name, line, function = frames[-1].filename, frames[-1].lineno, frames[-1].name
+        if isinstance(raised, EndlessCall):
+            text = f"{scheme}: `{method}` did not end within {limit / 1000:g} s, {_when(event, time)}"
+            raised = None
+        else:
+            said = str(raised)
+            text = f"{scheme}: {type(raised).__name__} in `{method}`, {_when(event, time)}" + (f": {said}" if said else "")
+    made = SchemeError(
+        f"{text}\n{_at(name, line, function)}", scheme=scheme, method=method, file=name, line=line, time=time, event=event
+    )
+    made.__cause__ = raised
+    return made
+
+
+def breach(
+    cls: type, scheme: str, methods: tuple[str, ...], law: str, case: int, call: int, event: str, time: int, text: str
+) -> BaseException:
+    """Return the exception for a broken law. The method is the one that took the event, or else the first that the class defines."""
+    asked = ["plan"] if "how often" in law else []
+    candidates = [*asked, HOOKS.get(event, "on"), "on", "growth", "plan", *methods]
+    own = [(name, _code_of(cls, name)) for name in candidates]
+    of_user = [(name, code) for name, code in own if code is not None and not code.co_filename.startswith(PACKAGE)]
+    method, code = of_user[0] if of_user else ("plan", None)
+    name, line = (code.co_filename, code.co_firstlineno) if code else _file_and_line(cls)
+    return SchemeError(
+        f"{scheme} breaks the law that {law}: event {call} of case {case}, {_when(event, time)}: {text}\n{_at(name, line, method)}",
+        scheme=scheme,
+        method=method,
+        file=name,
+        line=line,
+        time=time,
+        event=event,
+    )
+
+
+def interrupt(thread: int) -> None:
+    """Raise an exception in a thread, at its next instruction of Python."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(EndlessCall))
+
+
+def stuck(thread: int, limit: float) -> BaseException:
+    """Return the exception for a call that is not in Python, and cannot be ended."""
+    frame: FrameType | None = sys._current_frames().get(thread)
+    frames = [frame for frame in traceback.extract_stack(frame)] if frame else []
+    frames = [frame for frame in frames if not frame.filename.startswith(PACKAGE)]
+    name, line, function = (frames[-1].filename, frames[-1].lineno, frames[-1].name) if frames else (None, None, "a method")
+    text = f"a call of a scheme did not end within {limit:g} s, and cannot be interrupted; its thread is left"
+    return SchemeError(f"{text}\n{_at(name, line, function)}", file=name, line=line, method=function)

@@ -1,0 +1,194 @@
+//! The calls of classes in Python that are in progress, and the first fault of one.
+//!
+//! A thread that runs a class notes the beginning and the end of each call in a number of its own, which costs no clock. The thread that
+//! waits for the command looks at these numbers from time to time. A call in which the number stays the same for too long is ended with an
+//! exception in that thread.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use pyo3::intern;
+use pyo3::prelude::*;
+
+/// The module with the part of the package that is in Python.
+pub(super) const MODULE: &str = "firstflight._scheme";
+
+/// The payload of the panic that ends the threads of a command whose class failed.
+#[derive(Debug)]
+pub(crate) struct Stopped;
+
+/// A thread that calls classes.
+#[derive(Debug)]
+struct Caller {
+    /// Python's number of the thread.
+    thread: u64,
+    /// Odd during a call.
+    calls: AtomicU64,
+    /// The limit of the call in progress, in milliseconds.
+    limit: AtomicU64,
+}
+
+/// The calls of the classes of one command.
+pub(crate) struct Watch {
+    callers: Mutex<Vec<Arc<Caller>>>,
+    has_failed: AtomicBool,
+    /// The faults: the scheme, the instant in nanoseconds, and the exception.
+    faults: Mutex<Vec<(&'static str, u64, PyErr)>>,
+    /// Ends the command.
+    stop: Box<dyn Fn() + Send + Sync>,
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").field("has_failed", &self.has_failed).finish_non_exhaustive()
+    }
+}
+
+thread_local! {
+    /// The watch whose class this thread called last, and the thread in it.
+    static CALLER: RefCell<Option<(usize, Arc<Caller>)>> = const { RefCell::new(None) };
+}
+
+fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A call in progress. It is over when this is dropped.
+pub(super) struct InCall(Arc<Caller>);
+
+impl Drop for InCall {
+    fn drop(&mut self) {
+        self.0.calls.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Watch {
+    /// Makes a watch; `stop` ends the command at the first fault.
+    pub(crate) fn new(stop: impl Fn() + Send + Sync + 'static) -> Arc<Self> {
+        Arc::new(Self {
+            callers: Mutex::default(),
+            has_failed: AtomicBool::new(false),
+            faults: Mutex::default(),
+            stop: Box::new(stop),
+        })
+    }
+
+    /// Begins a call that may take `limit` milliseconds.
+    pub(super) fn begin(self: &Arc<Self>, py: Python<'_>, limit: u64) -> PyResult<InCall> {
+        let own = Arc::as_ptr(self) as usize;
+        let known = CALLER.with_borrow(|caller| match caller {
+            Some((watch, caller)) if *watch == own => Some(Arc::clone(caller)),
+            _ => None,
+        });
+        let caller = match known {
+            Some(caller) => caller,
+            None => self.enlist(py, own)?,
+        };
+        caller.limit.store(limit, Ordering::Relaxed);
+        caller.calls.fetch_add(1, Ordering::Relaxed);
+        Ok(InCall(caller))
+    }
+
+    #[cold]
+    fn enlist(&self, py: Python<'_>, own: usize) -> PyResult<Arc<Caller>> {
+        let thread = py.import("threading")?.call_method0("get_ident")?.extract()?;
+        let caller = Arc::new(Caller { thread, calls: AtomicU64::new(0), limit: AtomicU64::new(0) });
+        locked(&self.callers).push(Arc::clone(&caller));
+        CALLER.set(Some((own, Arc::clone(&caller))));
+        Ok(caller)
+    }
+
+    /// Keeps the fault of a scheme at an instant in nanoseconds, and ends the command.
+    pub(super) fn failed(&self, scheme: &'static str, at: u64, error: PyErr) {
+        locked(&self.faults).push((scheme, at, error));
+        self.has_failed.store(true, Ordering::SeqCst);
+        (self.stop)();
+    }
+
+    /// Ends this thread's part of the command if a class has failed, or if the command is to end.
+    pub(super) fn go_on(&self) {
+        if self.has_failed.load(Ordering::Relaxed) {
+            unwind();
+        }
+    }
+
+    /// Returns the fault of the command, if there is one: of several, that of the first scheme by name, at its first instant.
+    pub(crate) fn fault(&self) -> Option<PyErr> {
+        let mut faults = std::mem::take(&mut *locked(&self.faults));
+        faults.sort_by_key(|(scheme, at, _)| (*scheme, *at));
+        faults.into_iter().next().map(|(_, _, error)| error)
+    }
+
+    /// Stops all calls of classes that have not begun.
+    pub(crate) fn stop_calls(&self) {
+        self.has_failed.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Ends this thread's part of the command, without a message of a panic.
+pub(super) fn unwind() -> ! {
+    std::panic::resume_unwind(Box::new(Stopped))
+}
+
+/// A call that does not end, as the waiting thread sees it.
+#[derive(Debug)]
+struct Seen {
+    caller: Arc<Caller>,
+    calls: u64,
+    since: Instant,
+}
+
+/// The looks at a watch.
+#[derive(Debug)]
+pub(crate) struct Looks {
+    watch: Arc<Watch>,
+    seen: Vec<Seen>,
+}
+
+/// The time that a call has to end once it was interrupted. Code that is not in Python cannot be interrupted.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The time after which a call is ended that runs while the user interrupts.
+const AT_INTERRUPT: Duration = Duration::from_millis(50);
+
+impl Looks {
+    /// Begins to look at a watch.
+    pub(crate) fn new(watch: &Arc<Watch>) -> Self {
+        Self { watch: Arc::clone(watch), seen: Vec::new() }
+    }
+
+    /// Interrupts calls that have lasted longer than their limit, or at all if the user interrupts. Returns the place of a call that
+    /// cannot be interrupted, as an exception.
+    pub(crate) fn look(&mut self, py: Python<'_>, is_interrupted: bool) -> PyResult<Option<PyErr>> {
+        let callers = locked(&self.watch.callers).clone();
+        let now = Instant::now();
+        for caller in callers {
+            let calls = caller.calls.load(Ordering::Relaxed);
+            let seen = self.seen.iter_mut().find(|seen| Arc::ptr_eq(&seen.caller, &caller));
+            let Some(seen) = seen else {
+                self.seen.push(Seen { caller, calls, since: now });
+                continue;
+            };
+            if seen.calls != calls || calls % 2 == 0 {
+                (seen.calls, seen.since) = (calls, now);
+                continue;
+            }
+            let limit = Duration::from_millis(caller.limit.load(Ordering::Relaxed));
+            let limit = if is_interrupted { limit.min(AT_INTERRUPT) } else { limit };
+            let lasted = now.duration_since(seen.since);
+            if lasted > limit + GRACE {
+                let module = py.import(MODULE)?;
+                let stuck = module.call_method1(intern!(py, "_stuck"), (caller.thread, limit.as_secs_f64()))?;
+                self.watch.stop_calls();
+                return Ok(Some(PyErr::from_value(stuck)));
+            }
+            if lasted > limit {
+                py.import(MODULE)?.call_method1(intern!(py, "_interrupt"), (caller.thread,))?;
+            }
+        }
+        Ok(None)
+    }
+}
