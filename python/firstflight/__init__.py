@@ -38,8 +38,9 @@ from firstflight._native import (
 )
 from firstflight._paper import Figure, Papers, paper, papers
 from firstflight._path import Path
-from firstflight._plot import COLOURS, paper_figure, plot, tradeoff
+from firstflight._plot import COLOURS, plot, tradeoff
 from firstflight._population import Population, cbr, log_uniform, one_of, share, uniform
+from firstflight._print import paper_figure
 from firstflight._race import Race, race
 from firstflight._read import read, schemes
 from firstflight._replay import Replay, replay

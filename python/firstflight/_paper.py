@@ -140,9 +140,7 @@ class Figure(Answered):
         if plot.kind == "series":
             points = ((row["curve"], row["time_s"], row["value"], None, None) for row in _of_plot(self.series, number))
         else:
-            points = (
-                (row["curve"], row["x"], row["y"], row["ci95"], row["place"]) for row in _of_plot(self.rows, number)
-            )
+            points = ((row["curve"], row["x"], row["y"], row["ci95"], row["place"]) for row in _of_plot(self.rows, number))
         curves: dict[str, list[_Point]] = {}
         for curve, x, y, half, place in points:
             scaled = None if half is None else half / plot.y_unit

@@ -75,7 +75,9 @@ def test_a_qlog_is_inspected_as_a_capture_is(folder: Path) -> None:
 
 def test_keys_of_a_command_are_values_flags_and_comments() -> None:
     assert keys(["--rate", "1mbit", "--timestamps", "--mss", "1460"]) == {"rate": "1mbit", "timestamps": True, "mss": "1460"}
-    text = "# one\n# --rate 1mbit: seen\nfirstflight race --rate 1mbit --timestamps\n\n# two\nfirstflight race\n\n# Not shown: 3\n"
+    text = (
+        "# one\n# --rate 1mbit: seen\nfirstflight race --rate 1mbit --timestamps\n\n# two\nfirstflight race\n\n# Not shown: 3\n"
+    )
     one, two = parsed(text)
     assert (one.sender, one.evidence) == ("one", ("--rate 1mbit: seen",))
     assert one.path == ff.Path(rate="1mbit", timestamps=True)

@@ -45,16 +45,20 @@ def test_a_notebook_runs_from_start_to_end(file: Path, tmp_path: Path) -> None:
         pytest.importorskip(module, reason=f"the notebooks use {module}")
     book = read(file)
     began = time.monotonic()
-    client = nbclient.NotebookClient(
-        book, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
-    )
+    client = nbclient.NotebookClient(book, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}})
     # A cell that raises ends the run with CellExecutionError, which has the cell and the traceback.
     client.execute()
     took = time.monotonic() - began
-    errors = [output for cell in book.cells if cell.cell_type == "code" for output in cell.outputs if output.output_type == "error"]
+    errors = [
+        output for cell in book.cells if cell.cell_type == "code" for output in cell.outputs if output.output_type == "error"
+    ]
     assert errors == []
     warnings = "".join(
-        output.text for cell in book.cells if cell.cell_type == "code" for output in cell.outputs if output.get("name") == "stderr"
+        output.text
+        for cell in book.cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+        if output.get("name") == "stderr"
     )
     assert re.findall(r"(?i)warning", warnings) == [], warnings
     assert list(tmp_path.iterdir()) == [], "a notebook leaves no file"
