@@ -174,6 +174,17 @@ def interrupt(thread: int) -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(EndlessCall))
 
 
+def keep_thread() -> None:
+    """Keep the interpreter's state of this thread, which is not one of Python's own, until `leave_thread`."""
+    ctypes.pythonapi.PyGILState_Ensure()
+
+
+def leave_thread() -> None:
+    """Undo `keep_thread`. The caller holds the state once more, so nothing is released here but the count."""
+    locked = 0
+    ctypes.pythonapi.PyGILState_Release(locked)
+
+
 def stuck(thread: int, limit: float) -> BaseException:
     """Return the exception for a call that is not in Python, and cannot be ended."""
     frame: FrameType | None = sys._current_frames().get(thread)

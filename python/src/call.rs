@@ -141,6 +141,7 @@ fn wait_for<T: Send + 'static>(
         });
         if let Err(exception) = handled {
             session.interrupt();
+            classes.watch.stop_calls();
             raised = Some(exception);
         }
     }

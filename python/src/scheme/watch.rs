@@ -15,6 +15,8 @@ use pyo3::prelude::*;
 
 /// The module with the part of the package that is in Python.
 pub(super) const MODULE: &str = "firstflight._scheme";
+/// The module that handles threads.
+const USER_CODE: &str = "firstflight._user_code";
 
 /// The payload of the panic that ends the threads of a command whose class failed.
 #[derive(Debug)]
@@ -47,7 +49,29 @@ impl fmt::Debug for Watch {
     }
 }
 
+/// Keeps Python's state of this thread from one call to the next. Python makes and drops a state for each call otherwise, which takes longer
+/// than most calls.
+struct Kept;
+
+impl Kept {
+    fn new(py: Python<'_>) -> Option<Self> {
+        let kept = py.import(USER_CODE).and_then(|module| module.call_method0(intern!(py, "keep_thread")));
+        kept.ok().map(|_| Self)
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // At the end of the interpreter nothing is left to drop.
+        Python::try_attach(|py| {
+            drop(py.import(USER_CODE).and_then(|module| module.call_method0(intern!(py, "leave_thread"))));
+        });
+    }
+}
+
 thread_local! {
+    /// Python's state of this thread, if it is kept.
+    static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) };
     /// The watch whose class this thread called last, and the thread in it.
     static CALLER: RefCell<Option<(usize, Arc<Caller>)>> = const { RefCell::new(None) };
 }
@@ -94,6 +118,9 @@ impl Watch {
 
     #[cold]
     fn enlist(&self, py: Python<'_>, own: usize) -> PyResult<Arc<Caller>> {
+        if KEPT.with_borrow(Option::is_none) {
+            KEPT.set(Kept::new(py));
+        }
         let thread = py.import("threading")?.call_method0("get_ident")?.extract()?;
         let caller = Arc::new(Caller { thread, calls: AtomicU64::new(0), limit: AtomicU64::new(0) });
         locked(&self.callers).push(Arc::clone(&caller));
