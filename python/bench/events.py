@@ -11,7 +11,7 @@ import time
 import firstflight as ff
 
 #: A path on which slow start lasts: a large queue, and no loss.
-PATH = ff.Path(rate="1gbit", rtt="100ms", queue="100bdp", rwnd="1GB", host_buffer="1GB") if False else ff.Path(rate="200mbit", rtt="100ms", queue="40bdp")
+PATH = ff.Path(rate="200mbit", rtt="100ms", queue="40bdp")
 RUNS = 8
 
 calls = 0

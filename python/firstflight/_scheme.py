@@ -203,6 +203,10 @@ def chosen(schemes: str | type[Scheme] | Choice | Iterable[str | type[Scheme] | 
         texts.append(choice.text if choice else cls.name)
         if cls not in classes:
             classes.append(cls)
+    # `all` names the classes, too.
+    if any(word == "all" for text in texts for word in text.split(",")):
+        own = [cls.name for cls in classes]
+        texts = [text for text in texts if text not in own]
     return ",".join(texts), classes
 
 

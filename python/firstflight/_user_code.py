@@ -85,7 +85,8 @@ def source(cls: type) -> str:
         name, _ = _file_and_line(base)
         if not name or name.startswith(PACKAGE) or base is object:
             continue
-        linecache.checkcache(name)
+        if os.path.isfile(name):
+            linecache.checkcache(name)
         text = "".join(linecache.getlines(name)) or repr([(code.co_code, code.co_consts) for code in _codes(base)])
         if text not in texts:
             texts.append(text)

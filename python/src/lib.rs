@@ -19,8 +19,8 @@ mod _native {
     use crate::described::keys;
     #[pymodule_export]
     use crate::scheme::{
-        Acked, Advice, Asked, Begin, Established, Exit, Lost, Marked, Missing, MssChanged, Pace, Packet, PathState,
-        Plan, Sent, SlowStartState, SpuriousLoss, TimedOut, Train, TrainCut, Woken, exit,
+        Acked, Advice, Asked, Begin, Established, Exit, Lost, Marked, Missing, MssChanged, Pace, Packet,
+        PathState, Plan, Sent, SlowStartState, SpuriousLoss, TimedOut, Train, TrainCut, Woken, exit,
     };
     #[pymodule_export]
     use crate::table::{Table, read_parquet};

@@ -54,18 +54,20 @@ impl From<Wrong> for Failure {
 
 impl PyScheme {
     /// Makes the scheme of a connection with the values of the parameters.
-    pub(super) fn new(class: &Arc<Class>, initial: Initial, parameters: &[(&'static str, Py<PyAny>)]) -> Self {
+    pub(super) fn new(
+        class: &Arc<Class>,
+        initial: Initial,
+        parameters: &[(&'static str, Py<PyAny>)],
+    ) -> Self {
         class.watch.go_on();
         let made = Python::attach(|py| {
             let _in_call = class.watch.begin(py, class.limit)?;
-            class.object(py, initial, parameters).map_err(|error| {
-                class.error(py, ("__init__", "construction"), 0, Some(error), None)
-            })
+            class
+                .object(py, initial, parameters)
+                .map_err(|error| class.error(py, ("__init__", "construction"), 0, Some(error), None))
         });
         match made {
-            Ok((object, slow)) => {
-                Self { class: Arc::clone(class), object, slow, readings: Mutex::default() }
-            }
+            Ok((object, slow)) => Self { class: Arc::clone(class), object, slow, readings: Mutex::default() },
             Err(error) => {
                 class.watch.failed(class.name, 0, error);
                 unwind()
@@ -113,7 +115,8 @@ impl PyScheme {
     /// Calls `methods` with an event, in order, until one ends the start-up, and then `growth` of an ACK if the class defines it.
     fn report(&mut self, methods: &[Method], event: &Event<'_>, path: &Path) -> (Step, Option<Bytes>) {
         let mut slow = self.slow.clone();
-        let asks_growth = matches!(event, Event::Acked(_)) && self.class.has(Method::Growth) && !self.class.has(Method::On);
+        let asks_growth =
+            matches!(event, Event::Acked(_)) && self.class.has(Method::Growth) && !self.class.has(Method::On);
         let answer = self.call(name(event), path, |py, this| {
             show(this, &slow);
             let raised = |method| move |error| Failure::Raised(method, error);
@@ -241,13 +244,11 @@ impl Startup for PyScheme {
             let raised = |error| Failure::Raised(Method::Plan, error);
             let view = Bound::new(py, PathState(*path)).map_err(raised)?;
             let answer = this.call_method1(Method::Plan.name(), (view,)).map_err(raised)?;
-            match answer.cast::<PlanObject>() {
-                Ok(plan) => Ok(plan.get().0),
-                Err(_) => {
-                    let text = format!("{}: allowed is a Plan(window, …)", shown(&answer));
-                    Err(Wrong(Method::Plan, text).into())
-                }
+            if let Ok(plan) = answer.cast::<PlanObject>() {
+                return Ok(plan.get().0);
             }
+            let text = format!("{}: allowed is a Plan(window, …)", shown(&answer));
+            Err(Wrong(Method::Plan, text).into())
         })
     }
 }
@@ -263,9 +264,12 @@ impl Clone for PyScheme {
             })
         });
         match copied {
-            Ok(object) => {
-                Self { class: Arc::clone(&self.class), object, slow: self.slow.clone(), readings: Mutex::default() }
-            }
+            Ok(object) => Self {
+                class: Arc::clone(&self.class),
+                object,
+                slow: self.slow.clone(),
+                readings: Mutex::default(),
+            },
             Err(error) => {
                 self.class.watch.failed(self.class.name, 0, error);
                 unwind()

@@ -191,6 +191,7 @@ impl Looks {
     /// cannot be interrupted, as an exception.
     pub(crate) fn look(&mut self, py: Python<'_>, is_interrupted: bool) -> PyResult<Option<PyErr>> {
         let callers = locked(&self.watch.callers).clone();
+        #[expect(clippy::disallowed_methods, reason = "the limit of a user's code is of real time")]
         let now = Instant::now();
         for caller in callers {
             let calls = caller.calls.load(Ordering::Relaxed);
@@ -208,7 +209,8 @@ impl Looks {
             let lasted = now.duration_since(seen.since);
             if lasted > limit + GRACE {
                 let module = py.import(MODULE)?;
-                let stuck = module.call_method1(intern!(py, "_stuck"), (caller.thread, limit.as_secs_f64()))?;
+                let stuck =
+                    module.call_method1(intern!(py, "_stuck"), (caller.thread, limit.as_secs_f64()))?;
                 self.watch.stop_calls();
                 return Ok(Some(PyErr::from_value(stuck)));
             }
