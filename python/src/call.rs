@@ -1,6 +1,6 @@
 //! Commands in the process of Python.
 //!
-//! A command runs in a thread of its own, without the interpreter's lock. The thread that called it waits, and meanwhile handles signals,
+//! A command runs in a separate thread, without the interpreter's lock. The thread that called it waits, and meanwhile handles signals,
 //! shows progress, and ends calls of schemes in Python that last too long.
 
 use std::any::Any;

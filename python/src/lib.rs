@@ -13,6 +13,8 @@ use pyo3::prelude::*;
 /// The extension module.
 #[pymodule]
 mod _native {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use crate::call::{Answer, check_scheme, main, run};
     #[pymodule_export]
@@ -24,4 +26,11 @@ mod _native {
     };
     #[pymodule_export]
     use crate::table::{Table, read_parquet};
+
+    /// Prepares the module: a damaged Parquet file is an exception, and prints nothing.
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        firstflight_export::parquet::silence_reader();
+        Ok(())
+    }
 }

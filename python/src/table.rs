@@ -174,7 +174,7 @@ impl Table {
     /// Returns the table as the bytes of the file that `--parquet` writes.
     fn parquet<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let Some(records) = &self.records else {
-            return Err(PyTypeError::new_err("the table was read from a file of its own"));
+            return Err(PyTypeError::new_err("the table was read from a file, which has these bytes"));
         };
         let bytes = parquet::to_bytes(records).map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(PyBytes::new(py, &bytes))
