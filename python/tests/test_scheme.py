@@ -20,6 +20,9 @@ PATH = ff.Path(rate="20mbit", rtt="60ms", queue="0.5bdp")
 #: A path with random losses, delayed ACKs and reordering, on which reductions are undone.
 ROUGH = ff.Path(rate="8mbit", rtt="40ms", queue="1bdp", loss="1%", jitter="6ms", ack="delayed")
 
+#: The environment of another process of Python, from any folder.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(ff.__file__).parents[1])}
+
 #: Columns that say which scheme a row is of.
 NAMES = ("scheme", "source_hash")
 
@@ -169,7 +172,7 @@ def test_the_rows_of_the_example_in_rust_and_in_python_are_equal() -> None:
     words = [str(program), "race", "--rate", "20mbit", "--rtt", "60ms", "--size", "2MB", "--runs", "3"]
     words += ["--schemes", f"slow-start,step-back,{choice.text}", "--json"]
     rust = subprocess.run(words, check=True, capture_output=True).stdout
-    rows = ff._native.Table.from_json(rust).rows()  # type: ignore[attr-defined]
+    rows = ff.Table.from_json(rust).rows()
     path = ff.Path(rate="20mbit", rtt="60ms")
     race = ff.race(path, schemes=["slow-start", StepBack, choice], size="2MB", runs=3, progress=False)
     own = race.rows.rows()
@@ -569,3 +572,30 @@ def test_two_races_at_a_time_have_their_own_classes() -> None:
         thread.join()
     for scheme in (StepBack, Remembers):
         assert rows[scheme.name] == ff.race(PATH, schemes=[scheme], size="200kB", runs=2, progress=False).runs.parquet()
+
+
+def test_the_code_and_the_commands_of_the_page_run(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "python-schemes.md").read_text()
+
+    def blocks(language: str) -> list[str]:
+        return [rest.split("```\n")[0] for rest in page.split(f"```{language}\n")[1:]]
+
+    code = "\n".join(blocks("python"))
+    assert "class StepBack" in code and "class Fixed" in code
+    (tmp_path / "page.py").write_text(code)
+    subprocess.run([sys.executable, "page.py"], cwd=tmp_path, env=ENVIRONMENT, check=True)
+    (tmp_path / "mine.py").write_text(blocks("python")[0].split("\n\npath = ")[0])
+    commands = [line for block in blocks("sh") for line in block.splitlines()]
+    assert commands
+    for command in commands:
+        shown = subprocess.run(command.replace("python", sys.executable, 1), shell=True, cwd=tmp_path, env=ENVIRONMENT, check=True, capture_output=True)
+        assert b"step-back" in shown.stdout
+
+
+def test_every_attribute_of_the_page_exists() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "python-schemes.md").read_text()
+    listed = page.split("`path` has ")[1].split(" An ACK has ")
+    for text, of in ((listed[0], ff.PathState), (listed[1].split(". The help")[0], ff.Acked)):
+        names = [word for word in text.split("`")[1::2]] + (["now"] if of is ff.PathState else [])
+        public = {name for name in dir(of) if not name.startswith("_")}
+        assert set(names) == public

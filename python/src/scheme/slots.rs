@@ -1,6 +1,6 @@
 //! The classes of the commands in progress, as entries of registries.
 //!
-//! An entry builds its scheme by a function without a state, so each of these functions has a slot of its own, which holds the class for as
+//! An entry builds its scheme by a function without a state, so each of these functions has its slot, which holds the class for as
 //! long as the command lasts. Entries live for ever; equal classes in equal slots share them.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The calls of classes in Python that are in progress, and the first fault of one.
 //!
-//! A thread that runs a class notes the beginning and the end of each call in a number of its own, which costs no clock. The thread that
-//! waits for the command looks at these numbers from time to time. A call in which the number stays the same for too long is ended with an
+//! A thread that runs a class notes the beginning and the end of each call in its counter, which costs no clock. The thread that
+//! waits for the command looks at these counters from time to time. A call in which the counter stays the same for too long is ended with an
 //! exception in that thread.
 
 use std::cell::RefCell;
