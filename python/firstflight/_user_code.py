@@ -94,9 +94,11 @@ def source(cls: type) -> str:
 
 
 def shown(name: str | None) -> str:
-    """Return a file's name as errors show it: relative to the working directory if it is below that."""
+    """Return a file's name as errors show it: relative to the working directory if it is below that. A notebook's cell has no file."""
     if name is None:
         return "unknown file"
+    if "ipykernel_" in name and not os.path.isfile(name):
+        return "the cell"
     relative = os.path.relpath(name) if os.path.isabs(name) else name
     return name if relative.startswith("..") else relative
 
