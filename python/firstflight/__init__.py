@@ -39,7 +39,7 @@ from firstflight._population import Population, cbr, log_uniform, one_of, share,
 from firstflight._race import Race, race
 from firstflight._read import read, schemes
 from firstflight._results import Page, Result, Row
-from firstflight._scheme import MS, NS, US, Choice, Parameter, S, Scheme, SlowStart, check_scheme
+from firstflight._scheme import MS, NS, US, Choice, Event, Parameter, S, Scheme, SlowStart, check_scheme
 from firstflight._sweep import Score, Sweep, score, sweep
 
 __all__ = [
@@ -53,6 +53,7 @@ __all__ = [
     "CheckError",
     "Choice",
     "Established",
+    "Event",
     "Exit",
     "FirstflightError",
     "Lost",

@@ -135,7 +135,9 @@ def error(
         if wrong is not None and wrong.startswith("it is "):
             text = f"{scheme}: `{method}` returned {wrong.removeprefix('it is ')}, {_when(event, time)}"
     else:
-        frames = [frame for frame in traceback.extract_tb(raised.__traceback__) if not frame.filename.startswith(PACKAGE)]
+        frames = [
+            frame for frame in traceback.extract_tb(raised.__traceback__) if not frame.filename.startswith(PACKAGE)
+        ]
         if frames:
             name, line, function = frames[-1].filename, frames[-1].lineno, frames[-1].name
         if isinstance(raised, EndlessCall):
@@ -143,9 +145,17 @@ def error(
             raised = None
         else:
             said = str(raised)
-            text = f"{scheme}: {type(raised).__name__} in `{method}`, {_when(event, time)}" + (f": {said}" if said else "")
+            text = f"{scheme}: {type(raised).__name__} in `{method}`, {_when(event, time)}" + (
+                f": {said}" if said else ""
+            )
     made = SchemeError(
-        f"{text}\n{_at(name, line, function)}", scheme=scheme, method=method, file=name, line=line, time=time, event=event
+        f"{text}\n{_at(name, line, function)}",
+        scheme=scheme,
+        method=method,
+        file=name,
+        line=line,
+        time=time,
+        event=event,
     )
     made.__cause__ = raised
     return made
@@ -193,6 +203,8 @@ def stuck(thread: int, limit: float) -> BaseException:
     frame: FrameType | None = sys._current_frames().get(thread)
     frames = [frame for frame in traceback.extract_stack(frame)] if frame else []
     frames = [frame for frame in frames if not frame.filename.startswith(PACKAGE)]
-    name, line, function = (frames[-1].filename, frames[-1].lineno, frames[-1].name) if frames else (None, None, "a method")
+    name, line, function = (
+        (frames[-1].filename, frames[-1].lineno, frames[-1].name) if frames else (None, None, "a method")
+    )
     text = f"a call of a scheme did not end within {limit:g} s, and cannot be interrupted; its thread is left"
     return SchemeError(f"{text}\n{_at(name, line, function)}", file=name, line=line, method=function)

@@ -78,14 +78,16 @@ class FromScratch(ff.Scheme):
         self.threshold = self.initial_ssthresh
         self.open = False
 
-    def on(self, event: object, path: ff.PathState) -> ff.Exit | None:
+    def on(self, event: ff.Event, path: ff.PathState) -> ff.Exit | None:
         match event:
             case ff.Begin():
                 initial = self.initial_segments * path.mss
                 if event.origin == "fresh":
                     self.window = initial
                     return None
-                self.window = min(event.window or initial, initial) if event.origin != "after-timeout" else (event.window or 0)
+                self.window = (
+                    min(event.window or initial, initial) if event.origin != "after-timeout" else (event.window or 0)
+                )
                 self.threshold = event.ssthresh
                 self.open = True
             case ff.Established():
@@ -153,13 +155,18 @@ def fields(race: ff.Race, scheme: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("scheme", [Plain, AllHooks, FromScratch])
-@pytest.mark.parametrize("path", [PATH, ROUGH, ff.Path(rate="5mbit", rtt="60ms", rounds="3", idle="2s", ssthresh="30kB")])
+@pytest.mark.parametrize(
+    "path", [PATH, ROUGH, ff.Path(rate="5mbit", rtt="60ms", rounds="3", idle="2s", ssthresh="30kB")]
+)
 def test_a_class_that_changes_nothing_equals_the_built_in_slow_start(scheme: type[ff.Scheme], path: ff.Path) -> None:
     race = ff.race(path, schemes=["slow-start", scheme], size="400kB", runs=3, progress=False)
     own, built_in = fields(race, scheme.name), fields(race, "slow-start")
     assert {name: own[name] for name in own if own[name] != built_in[name]} == {}
     runs = [row for row in race.runs.rows()]
-    by_scheme = [[{k: v for k, v in row.items() if k not in NAMES} for row in runs if row["scheme"] == name] for name in (scheme.name, "slow-start")]
+    by_scheme = [
+        [{k: v for k, v in row.items() if k not in NAMES} for row in runs if row["scheme"] == name]
+        for name in (scheme.name, "slow-start")
+    ]
     assert by_scheme[0] == by_scheme[1] and len(by_scheme[0]) == 3
 
 
@@ -180,14 +187,20 @@ def test_the_rows_of_the_example_in_rust_and_in_python_are_equal() -> None:
     assert len({row["cost"] for row in own}) == len(own) == len(rows) == 3
     for mine, theirs in zip(own, rows, strict=True):
         assert mine["params"] == theirs["params"]
-        different = {name: (mine[name], theirs.get(name)) for name in mine if name not in NAMES and mine[name] != theirs.get(name)}
+        different = {
+            name: (mine[name], theirs.get(name))
+            for name in mine
+            if name not in NAMES and mine[name] != theirs.get(name)
+        }
         assert different == {}
 
 
 @pytest.mark.parametrize("jobs", [1, 4])
 def test_results_do_not_depend_on_jobs_or_on_the_process(jobs: int) -> None:
     def race(jobs: int) -> bytes:
-        return ff.race(ROUGH, schemes=["slow-start", StepBack, Remembers], size="300kB", runs=4, jobs=jobs, progress=False).runs.parquet()
+        return ff.race(
+            ROUGH, schemes=["slow-start", StepBack, Remembers], size="300kB", runs=4, jobs=jobs, progress=False
+        ).runs.parquet()
 
     assert race(jobs) == race(1)
 
@@ -361,9 +374,13 @@ class WakesForEver(ff.SlowStart):
 @pytest.mark.parametrize(
     ("scheme", "text", "code"),
     [
-        (Divides, "ZeroDivisionError in `on_ack`", "return ff.exit(\"delay\", window=path.flight //"),
+        (Divides, "ZeroDivisionError in `on_ack`", 'return ff.exit("delay", window=path.flight //'),
         (Raises, "KeyError in `__init__`", 'raise KeyError("no state")'),
-        (Negative, "the window of exit is -1 (int): allowed is a number of bytes from 0", 'return ff.exit("loss", window=-1)'),
+        (
+            Negative,
+            "the window of exit is -1 (int): allowed is a number of bytes from 0",
+            'return ff.exit("loss", window=-1)',
+        ),
         (NotANumber, "window is nan (float): allowed is a number of bytes from 0", 'self.window = float("nan")'),
         (Word, "`on_ack` returned 'delay' (str): allowed is None, or exit(cause, …)", "def on_ack"),
         (UnknownCause, "the cause of exit is 'boredom' (str): allowed is threshold, delay", 'ff.exit("boredom")'),
@@ -414,7 +431,9 @@ def test_a_call_without_end_is_an_error_with_its_line() -> None:
         ff.race(PATH, schemes=["slow-start", Endless], size="400kB", runs=2, progress=False)
     assert time.monotonic() - began < 5
     line = raised.value.line or 0
-    first = next(number for number, text in enumerate(Path(__file__).read_text().splitlines(), 1) if "while True:" in text)
+    first = next(
+        number for number, text in enumerate(Path(__file__).read_text().splitlines(), 1) if "while True:" in text
+    )
     assert first <= line <= first + 4
 
 
@@ -447,7 +466,7 @@ def test_an_interrupt_ends_a_call_without_end() -> None:
 class Silent(ff.Scheme):
     needs = {"hold"}
 
-    def on(self, event: object, path: ff.PathState) -> ff.Exit | None:
+    def on(self, event: ff.Event, path: ff.PathState) -> ff.Exit | None:
         return None
 
     def plan(self, path: ff.PathState) -> ff.Plan:
@@ -468,7 +487,9 @@ def test_after_a_fault_the_next_race_is_as_if_there_was_none() -> None:
 
 
 def test_a_class_is_swept_and_scored_next_to_built_in_schemes(tmp_path: Path) -> None:
-    population = ff.Population(rate=ff.log_uniform("2mbit", "30mbit"), rtt=ff.log_uniform("5ms", "80ms"), size="200kB", paths=6, give_up=20)
+    population = ff.Population(
+        rate=ff.log_uniform("2mbit", "30mbit"), rtt=ff.log_uniform("5ms", "80ms"), size="200kB", paths=6, give_up=20
+    )
     sweep = ff.sweep(population, schemes=["slow-start", StepBack], out=tmp_path / "rows", progress=False)
     score = sweep.score()
     assert score["step-back"]["cost_median"] is not None
@@ -510,7 +531,9 @@ def test_a_class_of_no_file_has_no_command() -> None:
 
 def test_the_command_tells_a_fault_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
-    file.write_text("import firstflight as ff\n\nclass Mine(ff.SlowStart):\n    def on_ack(self, ack, path):\n        return path.nothing\n")
+    file.write_text(
+        "import firstflight as ff\n\nclass Mine(ff.SlowStart):\n    def on_ack(self, ack, path):\n        return path.nothing\n"
+    )
     words = [sys.executable, "-m", "firstflight", f"--with={file}", "race", "--schemes", "mine", "--size", "100kB"]
     ended = subprocess.run(words, capture_output=True, text=True)
     assert ended.returncode == 1
@@ -527,7 +550,9 @@ def _no_scheme() -> list[tuple[Callable[[], type], type[Exception], str]]:
         return type("Missing", (ff.Scheme,), {"on": lambda self, event, path: None})
 
     def both() -> type:
-        return type("Both", (ff.SlowStart,), {"on": lambda self, event, path: None, "on_ack": lambda self, ack, path: None})
+        return type(
+            "Both", (ff.SlowStart,), {"on": lambda self, event, path: None, "on_ack": lambda self, ack, path: None}
+        )
 
     def slots() -> type:
         return type("Slots", (ff.SlowStart,), {"__slots__": ("state",)})
@@ -550,7 +575,9 @@ def _no_scheme() -> list[tuple[Callable[[], type], type[Exception], str]]:
 
 
 @pytest.mark.parametrize(("make", "error", "text"), _no_scheme())
-def test_a_class_that_is_no_scheme_is_refused_before_the_race(make: Callable[[], type], error: type[Exception], text: str) -> None:
+def test_a_class_that_is_no_scheme_is_refused_before_the_race(
+    make: Callable[[], type], error: type[Exception], text: str
+) -> None:
     with pytest.raises(error, match=text):
         ff.race(PATH, schemes=[make()], size="100kB", progress=False)
 
@@ -579,10 +606,24 @@ def test_parameters_of_every_kind_reach_the_object() -> None:
         mode = ff.Parameter("slow", words=["slow", "fast"])
 
         def __init__(self) -> None:
-            seen.update(count=self.count, part=self.part, wait_for=self.wait_for, speed=self.speed, bytes_=self.bytes_, mode=self.mode)
+            seen.update(
+                count=self.count,
+                part=self.part,
+                wait_for=self.wait_for,
+                speed=self.speed,
+                bytes_=self.bytes_,
+                mode=self.mode,
+            )
 
     ff.race(PATH, schemes=[Many], size="20kB", progress=False)
-    assert seen == {"count": 3, "part": 0.5, "wait_for": 5_000_000, "speed": 1_000_000, "bytes_": 10_000, "mode": "slow"}
+    assert seen == {
+        "count": 3,
+        "part": 0.5,
+        "wait_for": 5_000_000,
+        "speed": 1_000_000,
+        "bytes_": 10_000,
+        "mode": "slow",
+    }
     choice = Many.with_(count=4, part=0.123456, wait_for=7 * ff.US, mode="fast")
     assert choice.text == "many:count=4,part=12.3456%,wait-for=7000ns,mode=fast"
     ff.race(PATH, schemes=[choice], size="20kB", progress=False)
@@ -619,7 +660,14 @@ def test_the_code_and_the_commands_of_the_page_run(tmp_path: Path) -> None:
     commands = [line for block in blocks("sh") for line in block.splitlines()]
     assert commands
     for command in commands:
-        shown = subprocess.run(command.replace("python", sys.executable, 1), shell=True, cwd=tmp_path, env=ENVIRONMENT, check=True, capture_output=True)
+        shown = subprocess.run(
+            command.replace("python", sys.executable, 1),
+            shell=True,
+            cwd=tmp_path,
+            env=ENVIRONMENT,
+            check=True,
+            capture_output=True,
+        )
         assert b"step-back" in shown.stdout
 
 
