@@ -52,7 +52,18 @@ impl<'a> Results<'a> {
         firstflight_measure::rank(&scenario.contest(), &mut ranked);
         let drawings = drawings.of(&ranked, scenario.seed);
         let verdict = OnceCell::new();
-        Self { scenario, choices, ranked, references, under_one_law, runs, partial, drawings, program, verdict }
+        Self {
+            scenario,
+            choices,
+            ranked,
+            references,
+            under_one_law,
+            runs,
+            partial,
+            drawings,
+            program,
+            verdict,
+        }
     }
 
     /// Writes all requested outputs. If one output fails, the others are still written, and the first failure is returned. Partial results
