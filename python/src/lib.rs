@@ -29,6 +29,7 @@ mod _native {
 
     /// Prepares the module: a damaged Parquet file is an exception, and prints nothing.
     #[pymodule_init]
+    #[expect(clippy::unnecessary_wraps, reason = "the signature is pyo3's")]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
         firstflight_export::parquet::silence_reader();
         Ok(())
