@@ -1,4 +1,4 @@
-"""Measures how many events a second a scheme in Python handles: `python python/bench/events.py`.
+"""Measure how many events a second a scheme in Python handles: `python python/bench/events.py`.
 
 Each line has the class, the number of runs at a time, the events that its methods received, the seconds that the race took beyond the same race of the
 built-in slow start, and the events per second of that difference.
@@ -11,7 +11,7 @@ import time
 import firstflight as ff
 
 #: A path on which slow start lasts: a large queue, and no loss.
-PATH = ff.Path(rate="1gbit", rtt="100ms", queue="100bdp", rwnd="1GB", host_buffer="1GB") if False else ff.Path(rate="200mbit", rtt="100ms", queue="40bdp")
+PATH = ff.Path(rate="200mbit", rtt="100ms", queue="40bdp")
 RUNS = 8
 
 calls = 0
@@ -42,7 +42,7 @@ class Whole(ff.Scheme):
         self.window = 0
         self.open = False
 
-    def on(self, event: object, path: ff.PathState) -> ff.Exit | None:
+    def on(self, event: ff.Event, path: ff.PathState) -> ff.Exit | None:
         global calls
         calls += 1
         match event:
@@ -63,7 +63,7 @@ class Whole(ff.Scheme):
 
 
 def seconds(scheme: str | type[ff.Scheme], jobs: int) -> float:
-    """Returns the seconds of the fastest of three races."""
+    """Return the seconds of the fastest of three races."""
     global calls
     best = float("inf")
     for _ in range(3):
@@ -75,13 +75,15 @@ def seconds(scheme: str | type[ff.Scheme], jobs: int) -> float:
 
 
 def main() -> None:
-    """Prints the figures."""
+    """Print the figures."""
     for jobs in (1, 2):
         built_in = seconds("slow-start", jobs)
         for scheme in (OnAck, Whole):
             own = seconds(scheme, jobs)
             more = own - built_in
-            print(f"{scheme.name:8} jobs={jobs} calls={calls} race={own:.2f} s, built in {built_in:.2f} s: {calls / more:,.0f} calls/s")
+            print(
+                f"{scheme.name:8} jobs={jobs} calls={calls} race={own:.2f} s, built in {built_in:.2f} s: {calls / more:,.0f} calls/s"
+            )
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ from firstflight._race import Race, race
 from firstflight._read import read, schemes
 from firstflight._replay import Replay, replay
 from firstflight._results import Page, Result, Row
-from firstflight._scheme import MS, NS, US, Choice, Parameter, S, Scheme, SlowStart, check_scheme
+from firstflight._scheme import MS, NS, US, Choice, Event, Parameter, S, Scheme, SlowStart, check_scheme
 from firstflight._sweep import Score, Sweep, score, sweep
 
 __all__ = [
@@ -62,6 +62,7 @@ __all__ = [
     "Choice",
     "Diff",
     "Established",
+    "Event",
     "Exit",
     "Figure",
     "FirstflightError",

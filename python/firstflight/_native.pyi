@@ -480,7 +480,7 @@ class Exit:
         """The rate found, in IP bits per second; `None` if none was found."""
 
 #: An event of a connection.
-Event: TypeAlias = (
+_Event: TypeAlias = (
     Begin
     | Established
     | Sent
@@ -496,7 +496,7 @@ Event: TypeAlias = (
     | MssChanged
 )
 
-Cause: TypeAlias = Literal[
+_Cause: TypeAlias = Literal[
     "threshold",
     "delay",
     "ack-train",
@@ -511,7 +511,7 @@ Cause: TypeAlias = Literal[
 ]
 
 def exit(
-    cause: Cause, *, window: float | None = None, ssthresh: float | None = None, rate: float | None = None
+    cause: _Cause, *, window: float | None = None, ssthresh: float | None = None, rate: float | None = None
 ) -> Exit:
     """Return the end of a start-up, for a hook or `on` to return.
 
@@ -534,7 +534,7 @@ class SlowStartState:
 
     @threshold.setter
     def threshold(self, threshold: float | None) -> None: ...
-    def on(self, event: Event, path: PathState) -> Exit | None:
+    def on(self, event: _Event, path: PathState) -> Exit | None:
         """Take an event as the built-in slow start does. Return its exit, or `None` if start-up continues."""
 
     def plan(self, path: PathState) -> Plan:

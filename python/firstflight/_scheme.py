@@ -8,10 +8,44 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar, overload
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, overload
 
 from firstflight import _native
-from firstflight._native import Acked, Begin, Established, Exit, Lost, Marked, PathState, Plan, Sent, TimedOut
+from firstflight._native import (
+    Acked,
+    Advice,
+    Asked,
+    Begin,
+    Established,
+    Exit,
+    Lost,
+    Marked,
+    MssChanged,
+    PathState,
+    Plan,
+    Sent,
+    SpuriousLoss,
+    TimedOut,
+    TrainCut,
+    Woken,
+)
+
+#: An event of a connection.
+Event: TypeAlias = (
+    Begin
+    | Established
+    | Sent
+    | Acked
+    | Lost
+    | Marked
+    | TimedOut
+    | SpuriousLoss
+    | Asked
+    | Advice
+    | TrainCut
+    | Woken
+    | MssChanged
+)
 
 #: A nanosecond, in nanoseconds.
 NS = 1
@@ -113,9 +147,14 @@ class Scheme:
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         if "name" not in cls.__dict__:
-            cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", cls.__name__).lower().replace("_", "-").strip("-")
+            cls.name = (
+                re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", cls.__name__)
+                .lower()
+                .replace("_", "-")
+                .strip("-")
+            )
 
-    def on(self, event: _native.Event, path: PathState) -> Exit | None:
+    def on(self, event: Event, path: PathState) -> Exit | None:
         """Take an event. Return `exit(…)` to end the start-up, and `None` to continue."""
         raise NotImplementedError(f"{type(self).__name__} defines no method `on`")
 
@@ -175,10 +214,10 @@ class SlowStart(_native.SlowStartState, Scheme):
     def on_timeout(self, timeout: TimedOut, path: PathState) -> Exit | None:
         """Take a retransmission timeout, which ends slow start."""
 
-    def on_spurious_loss(self, event: _native.SpuriousLoss, path: PathState) -> Exit | None:
+    def on_spurious_loss(self, event: SpuriousLoss, path: PathState) -> Exit | None:
         """Take the news that the last reduction answered a loss that did not happen. The state from before is restored."""
 
-    def on_woken(self, event: _native.Woken, path: PathState) -> Exit | None:
+    def on_woken(self, event: Woken, path: PathState) -> Exit | None:
         """Take the wake-up that the plan requested."""
 
 
@@ -186,7 +225,9 @@ class SlowStart(_native.SlowStartState, Scheme):
 METHODS = ("on", "plan", "growth", *(name for name in vars(SlowStart) if name.startswith("on_")))
 
 
-def chosen(schemes: str | type[Scheme] | Choice | Iterable[str | type[Scheme] | Choice]) -> tuple[str, list[type[Scheme]]]:
+def chosen(
+    schemes: str | type[Scheme] | Choice | Iterable[str | type[Scheme] | Choice],
+) -> tuple[str, list[type[Scheme]]]:
     """Return the text of a list of schemes, and its classes for `_native.run`."""
     if isinstance(schemes, (str, type, Choice)):
         schemes = [schemes]
@@ -203,6 +244,10 @@ def chosen(schemes: str | type[Scheme] | Choice | Iterable[str | type[Scheme] | 
         texts.append(choice.text if choice else cls.name)
         if cls not in classes:
             classes.append(cls)
+    # `all` names the classes, too.
+    if any(word == "all" for text in texts for word in text.split(",")):
+        own = [cls.name for cls in classes]
+        texts = [text for text in texts if text not in own]
     return ",".join(texts), classes
 
 
@@ -250,18 +295,25 @@ def _described(cls: object) -> dict[str, object]:
     where = code.place(cls)
     if not is_slow_start and not {"on", "plan"} <= set(methods):
         missing = " and ".join(f"`{name}`" for name in ("on", "plan") if name not in methods)
-        raise TypeError(f"{cls.__name__} ({where}) defines no {missing}: a Scheme has both; SlowStart has them built in")
+        raise TypeError(
+            f"{cls.__name__} ({where}) defines no {missing}: a Scheme has both; SlowStart has them built in"
+        )
     hooks = [name for name in methods if name.startswith("on_") or name == "growth"]
     if "on" in methods and hooks:
-        raise TypeError(f"{cls.__name__} ({where}) defines `on` and {', '.join(hooks)}: `on` takes every event, so hooks would never be called")
+        raise TypeError(
+            f"{cls.__name__} ({where}) defines `on` and {', '.join(hooks)}: `on` takes every event, so hooks would never be called"
+        )
     if any(vars(base).get("__slots__") for base in cls.__mro__ if base not in of_package):
         raise TypeError(f"{cls.__name__} ({where}) has __slots__, which a copy for undo would lose: leave them out")
     limit = cls.time_limit
     if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit < 1e9:
-        raise ValueError(f"the time_limit of {cls.__name__} ({where}) is {limit!r}: allowed is a number of seconds above 0")
+        raise ValueError(
+            f"the time_limit of {cls.__name__} ({where}) is {limit!r}: allowed is a number of seconds above 0"
+        )
     entry = {
         "name": _word(cls, "name"),
-        "summary": _word(cls, "summary") or (cls.__dict__.get("__doc__") or "a scheme in Python").strip().split("\n")[0],
+        "summary": _word(cls, "summary")
+        or (cls.__dict__.get("__doc__") or "a scheme in Python").strip().split("\n")[0],
         "source": code.file(cls) or "a cell",
         "law": _word(cls, "law"),
         "needs": sorted(cls.needs),
@@ -298,7 +350,9 @@ def _copied(fields: dict[str, object], owner: object, copy_of_owner: object) -> 
     return copy.deepcopy(fields, {id(owner): copy_of_owner})
 
 
-def _error(cls: type[Scheme], method: str, event: str, time: int, raised: BaseException | None, wrong: str | None, limit: int) -> BaseException:
+def _error(
+    cls: type[Scheme], method: str, event: str, time: int, raised: BaseException | None, wrong: str | None, limit: int
+) -> BaseException:
     """Return the exception for a fault of a method."""
     from firstflight import _user_code as code
 

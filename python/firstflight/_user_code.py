@@ -85,7 +85,8 @@ def source(cls: type) -> str:
         name, _ = _file_and_line(base)
         if not name or name.startswith(PACKAGE) or base is object:
             continue
-        linecache.checkcache(name)
+        if os.path.isfile(name):
+            linecache.checkcache(name)
         text = "".join(linecache.getlines(name)) or repr([(code.co_code, code.co_consts) for code in _codes(base)])
         if text not in texts:
             texts.append(text)
@@ -93,9 +94,11 @@ def source(cls: type) -> str:
 
 
 def shown(name: str | None) -> str:
-    """Return a file's name as errors show it: relative to the working directory if it is below that."""
+    """Return a file's name as errors show it: relative to the working directory if it is below that. A notebook's cell has no file."""
     if name is None:
         return "unknown file"
+    if "ipykernel_" in name and not os.path.isfile(name):
+        return "the cell"
     relative = os.path.relpath(name) if os.path.isabs(name) else name
     return name if relative.startswith("..") else relative
 
@@ -132,7 +135,9 @@ def error(
         if wrong is not None and wrong.startswith("it is "):
             text = f"{scheme}: `{method}` returned {wrong.removeprefix('it is ')}, {_when(event, time)}"
     else:
-        frames = [frame for frame in traceback.extract_tb(raised.__traceback__) if not frame.filename.startswith(PACKAGE)]
+        frames = [
+            frame for frame in traceback.extract_tb(raised.__traceback__) if not frame.filename.startswith(PACKAGE)
+        ]
         if frames:
             name, line, function = frames[-1].filename, frames[-1].lineno, frames[-1].name
         if isinstance(raised, EndlessCall):
@@ -140,9 +145,17 @@ def error(
             raised = None
         else:
             said = str(raised)
-            text = f"{scheme}: {type(raised).__name__} in `{method}`, {_when(event, time)}" + (f": {said}" if said else "")
+            text = f"{scheme}: {type(raised).__name__} in `{method}`, {_when(event, time)}" + (
+                f": {said}" if said else ""
+            )
     made = SchemeError(
-        f"{text}\n{_at(name, line, function)}", scheme=scheme, method=method, file=name, line=line, time=time, event=event
+        f"{text}\n{_at(name, line, function)}",
+        scheme=scheme,
+        method=method,
+        file=name,
+        line=line,
+        time=time,
+        event=event,
     )
     made.__cause__ = raised
     return made
@@ -174,11 +187,24 @@ def interrupt(thread: int) -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(EndlessCall))
 
 
+def keep_thread() -> None:
+    """Keep the interpreter's state of this thread, which is not one of Python's own, until `leave_thread`."""
+    ctypes.pythonapi.PyGILState_Ensure()
+
+
+def leave_thread() -> None:
+    """Undo `keep_thread`. The caller holds the state once more, so nothing is released here but the count."""
+    locked = 0
+    ctypes.pythonapi.PyGILState_Release(locked)
+
+
 def stuck(thread: int, limit: float) -> BaseException:
     """Return the exception for a call that is not in Python, and cannot be ended."""
     frame: FrameType | None = sys._current_frames().get(thread)
     frames = [frame for frame in traceback.extract_stack(frame)] if frame else []
     frames = [frame for frame in frames if not frame.filename.startswith(PACKAGE)]
-    name, line, function = (frames[-1].filename, frames[-1].lineno, frames[-1].name) if frames else (None, None, "a method")
+    name, line, function = (
+        (frames[-1].filename, frames[-1].lineno, frames[-1].name) if frames else (None, None, "a method")
+    )
     text = f"a call of a scheme did not end within {limit:g} s, and cannot be interrupted; its thread is left"
     return SchemeError(f"{text}\n{_at(name, line, function)}", file=name, line=line, method=function)

@@ -10,6 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::Builder;
 use std::time::Duration;
 
+use firstflight::registry::Registry;
 use firstflight_cli::{Output, Session, carry_out_in, main_inside};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -62,7 +63,7 @@ pub(crate) fn run(
     schemes: Vec<Bound<'_, PyType>>,
 ) -> PyResult<Answer> {
     let session = Session::new(width);
-    let classes = Classes::new(py, &schemes, &session)?;
+    let classes = Classes::new(py, schemes, &session)?;
     let (registry, of_command) = (classes.registered.registry(), Arc::clone(&session));
     let command = move || carry_out_in(&of_command, registry, arguments);
     let ended = wait_for(py, &session, progress, classes, command)?;
@@ -91,7 +92,7 @@ struct Classes {
 
 impl Classes {
     /// Registers classes for a command, which ends through its session if one of them fails.
-    fn new(py: Python<'_>, classes: &[Bound<'_, PyType>], session: &Arc<Session>) -> PyResult<Self> {
+    fn new(py: Python<'_>, classes: Vec<Bound<'_, PyType>>, session: &Arc<Session>) -> PyResult<Self> {
         let of_command = Arc::clone(session);
         let watch = Watch::new(move || of_command.interrupt());
         Ok(Self { registered: Registered::new(py, classes, &watch)?, watch })
@@ -141,6 +142,7 @@ fn wait_for<T: Send + 'static>(
         });
         if let Err(exception) = handled {
             session.interrupt();
+            classes.watch.stop_calls();
             raised = Some(exception);
         }
     }
@@ -178,12 +180,12 @@ pub(crate) fn main(
     program: Vec<OsString>,
     schemes: Vec<Bound<'_, PyType>>,
 ) -> PyResult<u8> {
-    let session = Session::new(None);
-    let classes = Classes::new(py, &schemes, &session)?;
-    let registry = classes.registered.registry();
     if schemes.is_empty() {
-        return Ok(py.detach(|| main_inside(registry, arguments, program)));
+        return Ok(py.detach(|| main_inside(Registry::builtin(), arguments, program)));
     }
+    let session = Session::new(None);
+    let classes = Classes::new(py, schemes, &session)?;
+    let registry = classes.registered.registry();
     wait_for(py, &session, None, classes, move || main_inside(registry, arguments, program))
 }
 
@@ -199,7 +201,7 @@ pub(crate) fn check_scheme(
     seed: u64,
 ) -> PyResult<()> {
     let session = Session::new(None);
-    let classes = Classes::new(py, std::slice::from_ref(scheme), &session)?;
+    let classes = Classes::new(py, vec![scheme.clone()], &session)?;
     let registry = classes.registered.registry();
     registry.check().map_err(|error| PyValueError::new_err(error.to_string()))?;
     let Some(entry) = registry.schemes().last() else { return Ok(()) };

@@ -21,14 +21,15 @@ mod _native {
     use crate::described::keys;
     #[pymodule_export]
     use crate::scheme::{
-        Acked, Advice, Asked, Begin, Established, Exit, Lost, Marked, Missing, MssChanged, Pace, Packet, PathState,
-        Plan, Sent, SlowStartState, SpuriousLoss, TimedOut, Train, TrainCut, Woken, exit,
+        Acked, Advice, Asked, Begin, Established, Exit, Lost, Marked, Missing, MssChanged, Pace, Packet,
+        PathState, Plan, Sent, SlowStartState, SpuriousLoss, TimedOut, Train, TrainCut, Woken, exit,
     };
     #[pymodule_export]
     use crate::table::{Table, read_parquet};
 
     /// Prepares the module: a damaged Parquet file is an exception, and prints nothing.
     #[pymodule_init]
+    #[expect(clippy::unnecessary_wraps, reason = "the signature is pyo3's")]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
         firstflight_export::parquet::silence_reader();
         Ok(())

@@ -18,7 +18,10 @@ import pytest
 
 PATH = ff.Path(rate="20mbit", rtt="60ms", queue="0.5bdp")
 #: A path with random losses, delayed ACKs and reordering, on which reductions are undone.
-ROUGH = ff.Path(rate="8mbit", rtt="40ms", queue="1bdp", loss="1%", jitter="6ms", ack="delayed")
+ROUGH = ff.Path(rate="20mbit", rtt="60ms", loss="0.1%", reorder="5%,20ms", ack="delayed")
+
+#: The environment of another process of Python, from any folder.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(ff.__file__).parents[1])}
 
 #: Columns that say which scheme a row is of.
 NAMES = ("scheme", "source_hash")
@@ -75,14 +78,16 @@ class FromScratch(ff.Scheme):
         self.threshold = self.initial_ssthresh
         self.open = False
 
-    def on(self, event: object, path: ff.PathState) -> ff.Exit | None:
+    def on(self, event: ff.Event, path: ff.PathState) -> ff.Exit | None:
         match event:
             case ff.Begin():
                 initial = self.initial_segments * path.mss
                 if event.origin == "fresh":
                     self.window = initial
                     return None
-                self.window = min(event.window or initial, initial) if event.origin != "after-timeout" else (event.window or 0)
+                self.window = (
+                    min(event.window or initial, initial) if event.origin != "after-timeout" else (event.window or 0)
+                )
                 self.threshold = event.ssthresh
                 self.open = True
             case ff.Established():
@@ -150,13 +155,18 @@ def fields(race: ff.Race, scheme: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("scheme", [Plain, AllHooks, FromScratch])
-@pytest.mark.parametrize("path", [PATH, ROUGH, ff.Path(rate="5mbit", rtt="60ms", rounds="3", idle="2s", ssthresh="30kB")])
+@pytest.mark.parametrize(
+    "path", [PATH, ROUGH, ff.Path(rate="5mbit", rtt="60ms", rounds="3", idle="2s", ssthresh="30kB")]
+)
 def test_a_class_that_changes_nothing_equals_the_built_in_slow_start(scheme: type[ff.Scheme], path: ff.Path) -> None:
     race = ff.race(path, schemes=["slow-start", scheme], size="400kB", runs=3, progress=False)
     own, built_in = fields(race, scheme.name), fields(race, "slow-start")
     assert {name: own[name] for name in own if own[name] != built_in[name]} == {}
     runs = [row for row in race.runs.rows()]
-    by_scheme = [[{k: v for k, v in row.items() if k not in NAMES} for row in runs if row["scheme"] == name] for name in (scheme.name, "slow-start")]
+    by_scheme = [
+        [{k: v for k, v in row.items() if k not in NAMES} for row in runs if row["scheme"] == name]
+        for name in (scheme.name, "slow-start")
+    ]
     assert by_scheme[0] == by_scheme[1] and len(by_scheme[0]) == 3
 
 
@@ -169,7 +179,7 @@ def test_the_rows_of_the_example_in_rust_and_in_python_are_equal() -> None:
     words = [str(program), "race", "--rate", "20mbit", "--rtt", "60ms", "--size", "2MB", "--runs", "3"]
     words += ["--schemes", f"slow-start,step-back,{choice.text}", "--json"]
     rust = subprocess.run(words, check=True, capture_output=True).stdout
-    rows = ff._native.Table.from_json(rust).rows()  # type: ignore[attr-defined]
+    rows = ff.Table.from_json(rust).rows()
     path = ff.Path(rate="20mbit", rtt="60ms")
     race = ff.race(path, schemes=["slow-start", StepBack, choice], size="2MB", runs=3, progress=False)
     own = race.rows.rows()
@@ -177,22 +187,40 @@ def test_the_rows_of_the_example_in_rust_and_in_python_are_equal() -> None:
     assert len({row["cost"] for row in own}) == len(own) == len(rows) == 3
     for mine, theirs in zip(own, rows, strict=True):
         assert mine["params"] == theirs["params"]
-        different = {name: (mine[name], theirs.get(name)) for name in mine if name not in NAMES and mine[name] != theirs.get(name)}
+        different = {
+            name: (mine[name], theirs.get(name))
+            for name in mine
+            if name not in NAMES and mine[name] != theirs.get(name)
+        }
         assert different == {}
 
 
 @pytest.mark.parametrize("jobs", [1, 4])
 def test_results_do_not_depend_on_jobs_or_on_the_process(jobs: int) -> None:
     def race(jobs: int) -> bytes:
-        return ff.race(ROUGH, schemes=["slow-start", StepBack, Remembers], size="300kB", runs=4, jobs=jobs, progress=False).runs.parquet()
+        return ff.race(
+            ROUGH, schemes=["slow-start", StepBack, Remembers], size="300kB", runs=4, jobs=jobs, progress=False
+        ).runs.parquet()
 
     assert race(jobs) == race(1)
 
 
 def test_an_undo_restores_the_lists_of_a_class() -> None:
-    race = ff.race(ROUGH, schemes=[Remembers], size="600kB", runs=10, progress=False)
-    assert len(race.runs) == 10
-    ff.check_scheme(Remembers, cases=50)
+    at_undo: list[list[int]] = []
+
+    class Undone(ff.SlowStart):
+        def __init__(self) -> None:
+            self.losses: list[int] = []
+
+        def on_loss(self, loss: ff.Lost, path: ff.PathState) -> None:
+            if loss.opens_episode:
+                self.losses.append(path.now)
+
+        def on_spurious_loss(self, event: ff.SpuriousLoss, path: ff.PathState) -> None:
+            at_undo.append(list(self.losses))
+
+    ff.race(ROUGH, schemes=[Undone], size="600kB", runs=10, progress=False)
+    assert at_undo and all(losses == [] for losses in at_undo)
 
 
 class Shares(ff.SlowStart):
@@ -203,6 +231,24 @@ class Shares(ff.SlowStart):
     def on_ack(self, ack: ff.Acked, path: ff.PathState) -> ff.Exit | None:
         self.seen.append(path.now)
         return ff.exit("delay") if len(self.seen) % 37 == 0 else None
+
+
+class Unforgetting(list[int]):
+    """A list of which a copy is the list itself."""
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Unforgetting:
+        return self
+
+
+class SharesCopy(ff.SlowStart):
+    """Shares a list with its copies."""
+
+    def __init__(self) -> None:
+        self.seen = Unforgetting()
+
+    def on_ack(self, ack: ff.Acked, path: ff.PathState) -> ff.Exit | None:
+        self.seen.append(path.now)
+        return ff.exit("delay") if len(self.seen) > 3 else None
 
 
 class Dice(ff.SlowStart):
@@ -250,6 +296,7 @@ class BySack(ff.SlowStart):
         (Counts, "a plan does not depend on how often it is read", "plan"),
         (Greedy, "an ACK widens the window by at most what it acknowledges", "growth"),
         (Shares, "the same events make the same plans", "on_ack"),
+        (SharesCopy, "a copy shares nothing with its original", "on_ack"),
         (Undeclared, "needs and uses name all that the scheme depends on", "plan"),
         (BySack, "needs and uses name all that the scheme depends on", "on_ack"),
     ],
@@ -317,13 +364,6 @@ class RateZero(ff.SlowStart):
         return ff.Plan(self.window, pacing=ff.Pace(0))
 
 
-class WakesOften(ff.SlowStart):
-    needs = {"ack-clock", "timer"}
-
-    def plan(self, path: ff.PathState) -> ff.Plan:
-        return ff.Plan(self.window, pacing=None if path.srtt else "hold", wake=path.now + 1)
-
-
 class WakesForEver(ff.SlowStart):
     needs = {"ack-clock", "timer"}
 
@@ -334,22 +374,26 @@ class WakesForEver(ff.SlowStart):
 @pytest.mark.parametrize(
     ("scheme", "text", "code"),
     [
-        (Divides, "ZeroDivisionError in `on_ack`", "return ff.exit(\"delay\", window=path.flight //"),
+        (Divides, "ZeroDivisionError in `on_ack`", 'return ff.exit("delay", window=path.flight //'),
         (Raises, "KeyError in `__init__`", 'raise KeyError("no state")'),
-        (Negative, "the window of exit is -1 (int): allowed is a number of bytes from 0", 'return ff.exit("loss", window=-1)'),
+        (
+            Negative,
+            "the window of exit is -1 (int): allowed is a number of bytes from 0",
+            'return ff.exit("loss", window=-1)',
+        ),
         (NotANumber, "window is nan (float): allowed is a number of bytes from 0", 'self.window = float("nan")'),
         (Word, "`on_ack` returned 'delay' (str): allowed is None, or exit(cause, …)", "def on_ack"),
         (UnknownCause, "the cause of exit is 'boredom' (str): allowed is threshold, delay", 'ff.exit("boredom")'),
         (NoGrowth, "`growth` returned 'much' (str): allowed is a number of bytes from 0", "def growth"),
         (NoPlan, "`plan` returned None: allowed is a Plan(window, …)", "def plan"),
         (RateZero, "the rate of Pace is 0 (int): allowed is a number of bits per second from 1", "pacing=ff.Pace(0)"),
-        (WakesForEver, "`plan` returned a plan whose wake-up was due 10000 times", "def plan"),
+        (WakesForEver, "`plan` returned a plan whose wake-up was due at once, 10000 times within ", "def plan"),
     ],
 )
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_fault_of_a_class_is_raised_with_its_line(scheme: type[ff.Scheme], text: str, code: str, jobs: int) -> None:
     with pytest.raises(ff.SchemeError) as raised:
-        ff.race(PATH, schemes=["slow-start", scheme], size="400kB", runs=4, jobs=jobs, progress=False)
+        ff.race(PATH, schemes=["slow-start", scheme], size="2MB", runs=4, jobs=jobs, progress=False)
     error = raised.value
     assert text in str(error) and error.scheme == scheme.name
     assert f"{Path(__file__).name}:{error.line}, in " in str(error)
@@ -387,7 +431,9 @@ def test_a_call_without_end_is_an_error_with_its_line() -> None:
         ff.race(PATH, schemes=["slow-start", Endless], size="400kB", runs=2, progress=False)
     assert time.monotonic() - began < 5
     line = raised.value.line or 0
-    first = next(number for number, text in enumerate(Path(__file__).read_text().splitlines(), 1) if "while True:" in text)
+    first = next(
+        number for number, text in enumerate(Path(__file__).read_text().splitlines(), 1) if "while True:" in text
+    )
     assert first <= line <= first + 4
 
 
@@ -420,7 +466,7 @@ def test_an_interrupt_ends_a_call_without_end() -> None:
 class Silent(ff.Scheme):
     needs = {"hold"}
 
-    def on(self, event: object, path: ff.PathState) -> ff.Exit | None:
+    def on(self, event: ff.Event, path: ff.PathState) -> ff.Exit | None:
         return None
 
     def plan(self, path: ff.PathState) -> ff.Plan:
@@ -428,7 +474,7 @@ class Silent(ff.Scheme):
 
 
 def test_a_scheme_that_sends_nothing_ends_at_the_limit_of_the_path() -> None:
-    race = ff.race(PATH, schemes=[Silent], size="400kB", give_up="5s", progress=False)
+    race = ff.race(PATH, schemes=[Silent], size="400kB", limit="5s", progress=False)
     assert race["silent"]["fct_s"] is None
 
 
@@ -441,7 +487,9 @@ def test_after_a_fault_the_next_race_is_as_if_there_was_none() -> None:
 
 
 def test_a_class_is_swept_and_scored_next_to_built_in_schemes(tmp_path: Path) -> None:
-    population = ff.Population(rate=ff.log_uniform("2mbit", "30mbit"), rtt=ff.log_uniform("5ms", "80ms"), size="200kB", paths=6, give_up=20)
+    population = ff.Population(
+        rate=ff.log_uniform("2mbit", "30mbit"), rtt=ff.log_uniform("5ms", "80ms"), size="200kB", paths=6, give_up=20
+    )
     sweep = ff.sweep(population, schemes=["slow-start", StepBack], out=tmp_path / "rows", progress=False)
     score = sweep.score()
     assert score["step-back"]["cost_median"] is not None
@@ -483,7 +531,9 @@ def test_a_class_of_no_file_has_no_command() -> None:
 
 def test_the_command_tells_a_fault_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
-    file.write_text("import firstflight as ff\n\nclass Mine(ff.SlowStart):\n    def on_ack(self, ack, path):\n        return path.nothing\n")
+    file.write_text(
+        "import firstflight as ff\n\nclass Mine(ff.SlowStart):\n    def on_ack(self, ack, path):\n        return path.nothing\n"
+    )
     words = [sys.executable, "-m", "firstflight", f"--with={file}", "race", "--schemes", "mine", "--size", "100kB"]
     ended = subprocess.run(words, capture_output=True, text=True)
     assert ended.returncode == 1
@@ -500,7 +550,9 @@ def _no_scheme() -> list[tuple[Callable[[], type], type[Exception], str]]:
         return type("Missing", (ff.Scheme,), {"on": lambda self, event, path: None})
 
     def both() -> type:
-        return type("Both", (ff.SlowStart,), {"on": lambda self, event, path: None, "on_ack": lambda self, ack, path: None})
+        return type(
+            "Both", (ff.SlowStart,), {"on": lambda self, event, path: None, "on_ack": lambda self, ack, path: None}
+        )
 
     def slots() -> type:
         return type("Slots", (ff.SlowStart,), {"__slots__": ("state",)})
@@ -523,7 +575,9 @@ def _no_scheme() -> list[tuple[Callable[[], type], type[Exception], str]]:
 
 
 @pytest.mark.parametrize(("make", "error", "text"), _no_scheme())
-def test_a_class_that_is_no_scheme_is_refused_before_the_race(make: Callable[[], type], error: type[Exception], text: str) -> None:
+def test_a_class_that_is_no_scheme_is_refused_before_the_race(
+    make: Callable[[], type], error: type[Exception], text: str
+) -> None:
     with pytest.raises(error, match=text):
         ff.race(PATH, schemes=[make()], size="100kB", progress=False)
 
@@ -552,10 +606,24 @@ def test_parameters_of_every_kind_reach_the_object() -> None:
         mode = ff.Parameter("slow", words=["slow", "fast"])
 
         def __init__(self) -> None:
-            seen.update(count=self.count, part=self.part, wait_for=self.wait_for, speed=self.speed, bytes_=self.bytes_, mode=self.mode)
+            seen.update(
+                count=self.count,
+                part=self.part,
+                wait_for=self.wait_for,
+                speed=self.speed,
+                bytes_=self.bytes_,
+                mode=self.mode,
+            )
 
     ff.race(PATH, schemes=[Many], size="20kB", progress=False)
-    assert seen == {"count": 3, "part": 0.5, "wait_for": 5_000_000, "speed": 1_000_000, "bytes_": 10_000, "mode": "slow"}
+    assert seen == {
+        "count": 3,
+        "part": 0.5,
+        "wait_for": 5_000_000,
+        "speed": 1_000_000,
+        "bytes_": 10_000,
+        "mode": "slow",
+    }
     choice = Many.with_(count=4, part=0.123456, wait_for=7 * ff.US, mode="fast")
     assert choice.text == "many:count=4,part=12.3456%,wait-for=7000ns,mode=fast"
     ff.race(PATH, schemes=[choice], size="20kB", progress=False)
@@ -576,3 +644,37 @@ def test_two_races_at_a_time_have_their_own_classes() -> None:
         thread.join()
     for scheme in (StepBack, Remembers):
         assert rows[scheme.name] == ff.race(PATH, schemes=[scheme], size="200kB", runs=2, progress=False).runs.parquet()
+
+
+def test_the_code_and_the_commands_of_the_page_run(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "python-schemes.md").read_text()
+
+    def blocks(language: str) -> list[str]:
+        return [rest.split("```\n")[0] for rest in page.split(f"```{language}\n")[1:]]
+
+    code = "\n".join(blocks("python"))
+    assert "class StepBack" in code and "class Fixed" in code
+    (tmp_path / "page.py").write_text(code)
+    subprocess.run([sys.executable, "page.py"], cwd=tmp_path, env=ENVIRONMENT, check=True)
+    (tmp_path / "mine.py").write_text(blocks("python")[0].split("\n\npath = ")[0])
+    commands = [line for block in blocks("sh") for line in block.splitlines()]
+    assert commands
+    for command in commands:
+        shown = subprocess.run(
+            command.replace("python", sys.executable, 1),
+            shell=True,
+            cwd=tmp_path,
+            env=ENVIRONMENT,
+            check=True,
+            capture_output=True,
+        )
+        assert b"step-back" in shown.stdout
+
+
+def test_every_attribute_of_the_page_exists() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "python-schemes.md").read_text()
+    listed = page.split("`path` has ")[1].split(" An ACK has ")
+    for text, of in ((listed[0], ff.PathState), (listed[1].split(". The help")[0], ff.Acked)):
+        names = [word for word in text.split("`")[1::2]] + (["now"] if of is ff.PathState else [])
+        public = {name for name in dir(of) if not name.startswith("_")}
+        assert set(names) == public

@@ -1,5 +1,6 @@
 //! Writes the results of a race to the requested outputs.
 
+use std::cell::OnceCell;
 use std::path::Path;
 
 use firstflight_export::{Record, parquet, record, records, write_whole};
@@ -34,6 +35,8 @@ pub(crate) struct Results<'a> {
     drawings: Vec<Drawing>,
     /// The name of the program that reproduces the race.
     program: &'a str,
+    /// The verdict, once it is needed: several outputs have it.
+    verdict: OnceCell<String>,
 }
 
 impl<'a> Results<'a> {
@@ -48,7 +51,19 @@ impl<'a> Results<'a> {
     ) -> Self {
         firstflight_measure::rank(&scenario.contest(), &mut ranked);
         let drawings = drawings.of(&ranked, scenario.seed);
-        Self { scenario, choices, ranked, references, under_one_law, runs, partial, drawings, program }
+        let verdict = OnceCell::new();
+        Self {
+            scenario,
+            choices,
+            ranked,
+            references,
+            under_one_law,
+            runs,
+            partial,
+            drawings,
+            program,
+            verdict,
+        }
     }
 
     /// Writes all requested outputs. If one output fails, the others are still written, and the first failure is returned. Partial results
@@ -212,7 +227,8 @@ impl<'a> Results<'a> {
                 firstflight_measure::verdict(&self.scenario.contest(), &self.ranked, &self.references);
             noted(&verdict, self.under_one_law.clone())
         };
-        self.partial.as_ref().map_or_else(verdict, Partial::sentence)
+        let computed = || self.partial.as_ref().map_or_else(verdict, Partial::sentence);
+        self.verdict.get_or_init(computed).clone()
     }
 }
 

@@ -23,7 +23,10 @@ impl Pace {
     #[pyo3(signature = (rate, burst=None))]
     fn new(rate: &Bound<'_, PyAny>, burst: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let burst = maybe(burst, "the burst of Pace", "bytes", 1)?;
-        Ok(Self { rate: whole(rate, "the rate of Pace", "bits per second", 1)?, burst: burst.unwrap_or(1_500) })
+        Ok(Self {
+            rate: whole(rate, "the rate of Pace", "bits per second", 1)?,
+            burst: burst.unwrap_or(1_500),
+        })
     }
 
     fn __repr__(&self) -> String {
@@ -47,7 +50,10 @@ impl Train {
     fn new(packets: &Bound<'_, PyAny>, gap: &Bound<'_, PyAny>) -> PyResult<Self> {
         let count = whole(packets, "the packets of Train", "packets", 1)?;
         let count = u32::try_from(count).map_err(|_| {
-            PyValueError::new_err(format!("the packets of Train are {count}: allowed are at most {}", u32::MAX))
+            PyValueError::new_err(format!(
+                "the packets of Train are {count}: allowed are at most {}",
+                u32::MAX
+            ))
         })?;
         Ok(Self { packets: count, gap: whole(gap, "the gap of Train", "nanoseconds", 0)? })
     }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use firstflight::schemes::{Initial, SlowStart};
-use firstflight::{Bytes, Event, Interest, Path, Plan, Startup, Step, Time};
+use firstflight::{Bytes, Event, Interest, Path, Plan, Span, Startup, Step, Time};
 use pyo3::prelude::*;
 
 use super::answers::{Exit, Plan as PlanObject};
@@ -14,11 +14,18 @@ use super::path::PathState;
 use super::slow_start::left;
 use super::watch::unwind;
 
-/// The number of readings of a plan, while nothing on the path changes, after which the plan is at fault.
+/// The number of readings of a plan, while nothing is sent or acknowledged, that must take [`SHORT`] or longer.
 const READINGS: u32 = 10_000;
+const SHORT: Span = Span::from_millis(1);
 
-/// What changes on a path when anything happens: the instant, the next new byte, the bytes in the network and those delivered.
-type Standing = (Time, u64, Bytes, Bytes);
+/// The readings of a plan while nothing is sent or acknowledged.
+#[derive(Debug, Default)]
+struct Readings {
+    /// The next new byte, the bytes in the network and those delivered.
+    standing: (u64, Bytes, Bytes),
+    since: Time,
+    count: u32,
+}
 
 /// The scheme of one connection, whose code is a class of Python.
 #[derive(Debug)]
@@ -27,8 +34,7 @@ pub(super) struct PyScheme {
     object: Py<PyAny>,
     /// The built-in slow start, on which the class may be built.
     slow: SlowStart,
-    /// What the path was at the last reading of the plan, and the number of readings since it became so.
-    readings: Mutex<(Standing, u32)>,
+    readings: Mutex<Readings>,
 }
 
 /// An answer of a user's method that is not allowed, with the method.
@@ -48,18 +54,20 @@ impl From<Wrong> for Failure {
 
 impl PyScheme {
     /// Makes the scheme of a connection with the values of the parameters.
-    pub(super) fn new(class: &Arc<Class>, initial: Initial, parameters: &[(&'static str, Py<PyAny>)]) -> Self {
+    pub(super) fn new(
+        class: &Arc<Class>,
+        initial: Initial,
+        parameters: &[(&'static str, Py<PyAny>)],
+    ) -> Self {
         class.watch.go_on();
         let made = Python::attach(|py| {
             let _in_call = class.watch.begin(py, class.limit)?;
-            class.object(py, initial, parameters).map_err(|error| {
-                class.error(py, ("__init__", "construction"), 0, Some(error), None)
-            })
+            class
+                .object(py, initial, parameters)
+                .map_err(|error| class.error(py, ("__init__", "construction"), 0, Some(error), None))
         });
         match made {
-            Ok((object, slow)) => {
-                Self { class: Arc::clone(class), object, slow, readings: Mutex::default() }
-            }
+            Ok((object, slow)) => Self { class: Arc::clone(class), object, slow, readings: Mutex::default() },
             Err(error) => {
                 class.watch.failed(class.name, 0, error);
                 unwind()
@@ -107,7 +115,8 @@ impl PyScheme {
     /// Calls `methods` with an event, in order, until one ends the start-up, and then `growth` of an ACK if the class defines it.
     fn report(&mut self, methods: &[Method], event: &Event<'_>, path: &Path) -> (Step, Option<Bytes>) {
         let mut slow = self.slow.clone();
-        let asks_growth = matches!(event, Event::Acked(_)) && self.class.has(Method::Growth) && !self.class.has(Method::On);
+        let asks_growth =
+            matches!(event, Event::Acked(_)) && self.class.has(Method::Growth) && !self.class.has(Method::On);
         let answer = self.call(name(event), path, |py, this| {
             show(this, &slow);
             let raised = |method| move |error| Failure::Raised(method, error);
@@ -173,16 +182,24 @@ impl PyScheme {
         }
     }
 
-    /// Counts the readings of a plan while nothing on the path changes. A plan that requests wake-ups which are already due would be read
-    /// for ever.
+    /// Counts the readings of a plan while nothing is sent or acknowledged. A plan that always requests a wake-up which is due at once
+    /// would be read for ever: the host reports it a nanosecond later.
     fn count_readings(&self, path: &Path) -> Option<Wrong> {
         let mut readings = self.readings.lock().unwrap_or_else(PoisonError::into_inner);
-        let seen = (path.now, path.nxt, path.pipe, path.delivered);
-        *readings = if readings.0 == seen { (seen, readings.1 + 1) } else { (seen, 1) };
-        (readings.1 > READINGS).then(|| {
+        let standing = (path.nxt, path.pipe, path.delivered);
+        if readings.standing != standing || readings.count == 0 {
+            *readings = Readings { standing, since: path.now, count: 0 };
+        }
+        readings.count += 1;
+        if readings.count < READINGS {
+            return None;
+        }
+        readings.count = 0;
+        let lasted = path.now.since(readings.since);
+        (lasted < SHORT).then(|| {
             let text = format!(
-                "a plan whose wake-up was due {READINGS} times at the instant {}: allowed is a wake after path.now, or None",
-                path.now.nanos()
+                "a plan whose wake-up was due at once, {READINGS} times within {} ns: allowed is a wake after path.now, or None",
+                lasted.nanos()
             );
             Wrong(Method::Plan, text)
         })
@@ -227,13 +244,11 @@ impl Startup for PyScheme {
             let raised = |error| Failure::Raised(Method::Plan, error);
             let view = Bound::new(py, PathState(*path)).map_err(raised)?;
             let answer = this.call_method1(Method::Plan.name(), (view,)).map_err(raised)?;
-            match answer.cast::<PlanObject>() {
-                Ok(plan) => Ok(plan.get().0),
-                Err(_) => {
-                    let text = format!("{}: allowed is a Plan(window, …)", shown(&answer));
-                    Err(Wrong(Method::Plan, text).into())
-                }
+            if let Ok(plan) = answer.cast::<PlanObject>() {
+                return Ok(plan.get().0);
             }
+            let text = format!("{}: allowed is a Plan(window, …)", shown(&answer));
+            Err(Wrong(Method::Plan, text).into())
         })
     }
 }
@@ -249,9 +264,12 @@ impl Clone for PyScheme {
             })
         });
         match copied {
-            Ok(object) => {
-                Self { class: Arc::clone(&self.class), object, slow: self.slow.clone(), readings: Mutex::default() }
-            }
+            Ok(object) => Self {
+                class: Arc::clone(&self.class),
+                object,
+                slow: self.slow.clone(),
+                readings: Mutex::default(),
+            },
             Err(error) => {
                 self.class.watch.failed(self.class.name, 0, error);
                 unwind()

@@ -87,7 +87,7 @@ impl Method {
 #[derive(Debug)]
 pub(super) struct Class {
     pub(super) name: &'static str,
-    class: Py<PyType>,
+    python: Py<PyType>,
     /// Bits of the methods that the class defines.
     methods: u16,
     /// Whether the class is built on slow start.
@@ -106,10 +106,11 @@ impl Class {
         watch: &Arc<Watch>,
     ) -> PyResult<Self> {
         let defined: Vec<String> = required(description, "methods")?.extract()?;
-        let methods = Method::ALL.into_iter().filter(|method| defined.iter().any(|name| name == method.name()));
+        let methods =
+            Method::ALL.into_iter().filter(|method| defined.iter().any(|name| name == method.name()));
         Ok(Self {
             name,
-            class: class.clone().unbind(),
+            python: class.clone().unbind(),
             methods: methods.fold(0, |bits, method| bits | method as u16),
             is_slow_start: required(description, "is_slow_start")?.extract()?,
             limit: required(description, "limit_ms")?.extract()?,
@@ -129,7 +130,7 @@ impl Class {
         initial: Initial,
         parameters: &[(&'static str, Py<PyAny>)],
     ) -> PyResult<(Py<PyAny>, SlowStart)> {
-        let class = self.class.bind(py);
+        let class = self.python.bind(py);
         let object = class.call_method1(intern!(py, "__new__"), (class,))?;
         let fields = object.getattr(intern!(py, "__dict__"))?;
         let fields = fields.cast::<PyDict>()?;
@@ -147,7 +148,7 @@ impl Class {
 
     /// Copies the object of a connection: its attributes as `copy.deepcopy` copies them.
     pub(super) fn copy(&self, py: Python<'_>, object: &Py<PyAny>) -> PyResult<Py<PyAny>> {
-        let class = self.class.bind(py);
+        let class = self.python.bind(py);
         let copy = class.call_method1(intern!(py, "__new__"), (class,))?;
         let fields = object.bind(py).getattr(intern!(py, "__dict__"))?;
         let fields = fields.cast::<PyDict>()?;
@@ -174,7 +175,7 @@ impl Class {
     ) -> PyErr {
         // This gives the exception its traceback.
         let raised = raised.map(|error| error.into_value(py));
-        let arguments = (self.class.bind(py), method, event, at, raised, wrong, self.limit);
+        let arguments = (self.python.bind(py), method, event, at, raised, wrong, self.limit);
         let made = py.import(MODULE).and_then(|module| module.call_method1(intern!(py, "_error"), arguments));
         made.map_or_else(|error| error, PyErr::from_value)
     }

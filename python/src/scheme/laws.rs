@@ -115,7 +115,12 @@ fn repeats(parts: &Parts, calls: &[TraceRecord]) -> Found {
     let mut control = parts.open();
     calls.iter().enumerate().find_map(|(at, record)| {
         let (plan, _) = control.replay(&record.call, &record.path);
-        let text = || format!("the plan is {plan:?} instead of {:?} in another connection with the same events", record.plan);
+        let text = || {
+            format!(
+                "the plan is {plan:?} instead of {:?} in another connection with the same events",
+                record.plan
+            )
+        };
         (plan != record.plan).then(|| ("the same events make the same plans", at, text()))
     })
 }

@@ -20,7 +20,11 @@ pub(super) fn whole(value: &Bound<'_, PyAny>, what: &str, unit: &str, min: u64) 
         if !number.is_finite() || number < min as f64 {
             return Err(PyValueError::new_err(refused()));
         }
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "neither negative nor NaN; large values saturate")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "neither negative nor NaN; large values saturate"
+        )]
         return Ok(number as u64);
     }
     match value.extract::<u64>() {
@@ -51,7 +55,11 @@ pub(super) fn shown(value: &Bound<'_, PyAny>) -> String {
         return "None".to_owned();
     }
     let text = value.repr().map_or_else(|_| "a value without repr".to_owned(), |text| text.to_string());
-    let cut = if text.chars().count() > MOST { text.chars().take(MOST).chain("…".chars()).collect() } else { text };
+    let cut = if text.chars().count() > MOST {
+        text.chars().take(MOST).chain("…".chars()).collect()
+    } else {
+        text
+    };
     let of = value.get_type().name().map_or_else(|_| String::new(), |name| format!(" ({name})"));
     format!("{cut}{of}")
 }

@@ -1,6 +1,6 @@
 //! The classes of the commands in progress, as entries of registries.
 //!
-//! An entry builds its scheme by a function without a state, so each of these functions has a slot of its own, which holds the class for as
+//! An entry builds its scheme by a function without a state, so each of these functions has its slot, which holds the class for as
 //! long as the command lasts. Entries live for ever; equal classes in equal slots share them.
 
 use std::collections::BTreeMap;
@@ -103,16 +103,12 @@ impl Registered {
     ///
     /// # Errors
     /// The exception for a class that is no scheme, or if there are more classes than slots.
-    pub(crate) fn new(
-        py: Python<'_>,
-        classes: &[Bound<'_, PyType>],
-        watch: &Arc<Watch>,
-    ) -> PyResult<Self> {
+    pub(crate) fn new(py: Python<'_>, classes: Vec<Bound<'_, PyType>>, watch: &Arc<Watch>) -> PyResult<Self> {
         let mut made = Self { slots: Vec::new(), registry: Registry::builtin() };
         let mut entries = Vec::new();
         let (mut source, mut key) = (Vec::<String>::new(), String::new());
         for class in classes {
-            let description = py.import(MODULE)?.call_method1(intern!(py, "_described"), (class,))?;
+            let description = py.import(MODULE)?.call_method1(intern!(py, "_described"), (&class,))?;
             let description = description.cast::<PyDict>()?;
             let code: String = required(description, "source")?.extract()?;
             if !source.contains(&code) {
@@ -120,13 +116,16 @@ impl Registered {
             }
             let taken = made.slots.clone();
             let free = |slots: &[Slot]| {
-                slots.iter().enumerate().position(|(at, slot)| matches!(slot, Slot::Free) && !taken.contains(&at))
+                slots
+                    .iter()
+                    .enumerate()
+                    .position(|(at, slot)| matches!(slot, Slot::Free) && !taken.contains(&at))
             };
             // Another thread of Python may register at the same time, so the slot is looked for again at the end.
             let mut slot = free(&*locked(&SLOTS)).ok_or_else(too_many)?;
             loop {
                 let (text, entry) = entry(description, slot)?;
-                let class = Arc::new(Class::new(entry.name, class, description, watch)?);
+                let class = Arc::new(Class::new(entry.name, &class, description, watch)?);
                 let mut slots = locked(&SLOTS);
                 if let Some(place @ Slot::Free) = slots.get_mut(slot) {
                     *place = Slot::Taken(class, entry.parameters);
@@ -170,7 +169,8 @@ fn entry(description: &Bound<'_, PyDict>, slot: usize) -> PyResult<(String, Sche
     }
     let fields = required(description, "entry")?;
     let fields = fields.cast::<PyDict>()?;
-    let word = |name: &str| -> PyResult<&'static str> { Ok(leaked(&required(fields, name)?.extract::<String>()?)) };
+    let word =
+        |name: &str| -> PyResult<&'static str> { Ok(leaked(&required(fields, name)?.extract::<String>()?)) };
     let mut parameters = Vec::new();
     for fields in required(fields, "parameters")?.try_iter()? {
         parameters.push(parameter(fields?.cast::<PyDict>()?)?);
@@ -258,10 +258,7 @@ fn parameter(fields: &Bound<'_, PyDict>) -> PyResult<Parameter> {
             let refuse = || PyValueError::new_err(format!("the default `{default}` is none of the words"));
             (kind, found.ok_or_else(refuse)?)
         }
-        _ => (
-            Kind::Count { min: number("min")?, max: number("max")? },
-            Value::Count(number("default")?),
-        ),
+        _ => (Kind::Count { min: number("min")?, max: number("max")? }, Value::Count(number("default")?)),
     };
     let name: String = required(fields, "name")?.extract()?;
     let help: String = required(fields, "help")?.extract()?;

@@ -43,8 +43,8 @@ impl SlowStartState {
     }
 
     #[setter]
-    fn set_threshold(&mut self, threshold: Option<Bound<'_, PyAny>>) -> PyResult<()> {
-        let threshold = maybe(threshold.as_ref(), "threshold", "bytes", 0)?;
+    fn set_threshold(&mut self, threshold: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let threshold = maybe(threshold, "threshold", "bytes", 0)?;
         self.0.set_threshold(threshold.map(Bytes::new));
         Ok(())
     }

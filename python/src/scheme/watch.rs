@@ -1,7 +1,7 @@
 //! The calls of classes in Python that are in progress, and the first fault of one.
 //!
-//! A thread that runs a class notes the beginning and the end of each call in a number of its own, which costs no clock. The thread that
-//! waits for the command looks at these numbers from time to time. A call in which the number stays the same for too long is ended with an
+//! A thread that runs a class notes the beginning and the end of each call in its counter, which costs no clock. The thread that
+//! waits for the command looks at these counters from time to time. A call during which the counter does not change for too long is ended with an
 //! exception in that thread.
 
 use std::cell::RefCell;
@@ -15,6 +15,8 @@ use pyo3::prelude::*;
 
 /// The module with the part of the package that is in Python.
 pub(super) const MODULE: &str = "firstflight._scheme";
+/// The module that handles threads.
+const USER_CODE: &str = "firstflight._user_code";
 
 /// The payload of the panic that ends the threads of a command whose class failed.
 #[derive(Debug)]
@@ -33,6 +35,8 @@ struct Caller {
 
 /// The calls of the classes of one command.
 pub(crate) struct Watch {
+    /// The number of the watch: no other of this process has it.
+    number: u64,
     callers: Mutex<Vec<Arc<Caller>>>,
     has_failed: AtomicBool,
     /// The faults: the scheme, the instant in nanoseconds, and the exception.
@@ -47,9 +51,31 @@ impl fmt::Debug for Watch {
     }
 }
 
+/// Keeps Python's state of this thread from one call to the next. Python makes and drops a state for each call otherwise, which takes longer
+/// than most calls.
+struct Kept;
+
+impl Kept {
+    fn new(py: Python<'_>) -> Option<Self> {
+        let kept = py.import(USER_CODE).and_then(|module| module.call_method0(intern!(py, "keep_thread")));
+        kept.ok().map(|_| Self)
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // At the end of the interpreter nothing is left to drop.
+        Python::try_attach(|py| {
+            drop(py.import(USER_CODE).and_then(|module| module.call_method0(intern!(py, "leave_thread"))));
+        });
+    }
+}
+
 thread_local! {
-    /// The watch whose class this thread called last, and the thread in it.
-    static CALLER: RefCell<Option<(usize, Arc<Caller>)>> = const { RefCell::new(None) };
+    /// Python's state of this thread, if it is kept.
+    static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) };
+    /// The number of the watch whose class this thread called last, and the thread in it.
+    static CALLER: RefCell<Option<(u64, Arc<Caller>)>> = const { RefCell::new(None) };
 }
 
 fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -68,7 +94,9 @@ impl Drop for InCall {
 impl Watch {
     /// Makes a watch; `stop` ends the command at the first fault.
     pub(crate) fn new(stop: impl Fn() + Send + Sync + 'static) -> Arc<Self> {
+        static NUMBERS: AtomicU64 = AtomicU64::new(0);
         Arc::new(Self {
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             callers: Mutex::default(),
             has_failed: AtomicBool::new(false),
             faults: Mutex::default(),
@@ -77,15 +105,14 @@ impl Watch {
     }
 
     /// Begins a call that may take `limit` milliseconds.
-    pub(super) fn begin(self: &Arc<Self>, py: Python<'_>, limit: u64) -> PyResult<InCall> {
-        let own = Arc::as_ptr(self) as usize;
+    pub(super) fn begin(&self, py: Python<'_>, limit: u64) -> PyResult<InCall> {
         let known = CALLER.with_borrow(|caller| match caller {
-            Some((watch, caller)) if *watch == own => Some(Arc::clone(caller)),
+            Some((watch, caller)) if *watch == self.number => Some(Arc::clone(caller)),
             _ => None,
         });
         let caller = match known {
             Some(caller) => caller,
-            None => self.enlist(py, own)?,
+            None => self.enlist(py)?,
         };
         caller.limit.store(limit, Ordering::Relaxed);
         caller.calls.fetch_add(1, Ordering::Relaxed);
@@ -93,11 +120,14 @@ impl Watch {
     }
 
     #[cold]
-    fn enlist(&self, py: Python<'_>, own: usize) -> PyResult<Arc<Caller>> {
+    fn enlist(&self, py: Python<'_>) -> PyResult<Arc<Caller>> {
+        if KEPT.with_borrow(Option::is_none) {
+            KEPT.set(Kept::new(py));
+        }
         let thread = py.import("threading")?.call_method0("get_ident")?.extract()?;
         let caller = Arc::new(Caller { thread, calls: AtomicU64::new(0), limit: AtomicU64::new(0) });
         locked(&self.callers).push(Arc::clone(&caller));
-        CALLER.set(Some((own, Arc::clone(&caller))));
+        CALLER.set(Some((self.number, Arc::clone(&caller))));
         Ok(caller)
     }
 
@@ -164,6 +194,7 @@ impl Looks {
     /// cannot be interrupted, as an exception.
     pub(crate) fn look(&mut self, py: Python<'_>, is_interrupted: bool) -> PyResult<Option<PyErr>> {
         let callers = locked(&self.watch.callers).clone();
+        #[expect(clippy::disallowed_methods, reason = "the limit of a user's code is of real time")]
         let now = Instant::now();
         for caller in callers {
             let calls = caller.calls.load(Ordering::Relaxed);
@@ -181,7 +212,8 @@ impl Looks {
             let lasted = now.duration_since(seen.since);
             if lasted > limit + GRACE {
                 let module = py.import(MODULE)?;
-                let stuck = module.call_method1(intern!(py, "_stuck"), (caller.thread, limit.as_secs_f64()))?;
+                let stuck =
+                    module.call_method1(intern!(py, "_stuck"), (caller.thread, limit.as_secs_f64()))?;
                 self.watch.stop_calls();
                 return Ok(Some(PyErr::from_value(stuck)));
             }

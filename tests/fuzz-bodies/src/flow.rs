@@ -224,9 +224,7 @@ impl Flow {
                     let measures = matches!(after.pacing, Pacing::Train { .. });
                     let resized = reduced.mss != self.path.mss;
                     let restores = after.window >= reduced.owed || resized || lapsed || measures;
-                    self.hold(UNDO, restores, || {
-                        format!("{reduced:?} is undone, and the plan is {after:?}")
-                    });
+                    self.hold(UNDO, restores, || format!("{reduced:?} is undone, and the plan is {after:?}"));
                 }
                 Note::Began(_) | Note::Exited { .. } | Note::Continued => {}
             }

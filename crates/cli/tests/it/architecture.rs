@@ -112,7 +112,11 @@ fn crates_depend_on_no_higher_floor_and_only_programs_on_tests() {
                     assert!(other <= own, "{} depends on {on}, on a higher floor", row.name);
                 }
                 (Some(_), None) => {
-                    assert!(PROGRAMS.contains(&row.floor.as_str()), "{} depends on {on} of {TESTS}", row.name);
+                    assert!(
+                        PROGRAMS.contains(&row.floor.as_str()),
+                        "{} depends on {on} of {TESTS}",
+                        row.name
+                    );
                 }
                 (None, other) => {
                     assert!(!PROGRAMS.contains(&on.as_str()), "{} depends on a program: {other:?}", row.name);
