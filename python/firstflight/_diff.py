@@ -12,9 +12,8 @@ from pathlib import Path as File
 from typing import Protocol
 
 from firstflight import _call
-from firstflight._answer import Answered, Name, file_name
 from firstflight._native import Answer, Table
-from firstflight._results import Page
+from firstflight._results import Name, Page, Result, file_name
 
 __all__ = ["Diff", "diff"]
 
@@ -66,7 +65,7 @@ def _file(side: HasRuns | Table | Name, folder: str, name: str) -> str:
     return str(file)
 
 
-class Diff(Answered):
+class Diff(Result):
     """The changes from one result to another."""
 
     def __init__(self, arguments: Sequence[str], answer: Answer, folder: str) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from firstflight import _call
-from firstflight._answer import Answered, Name, file_name
+from firstflight._results import Name, Result, file_name
 from firstflight._path import Path
 
 __all__ = ["Inspection", "Seen", "inspect"]
@@ -55,7 +55,7 @@ class Seen:
     command: str
 
 
-class Inspection(Answered):
+class Inspection(Result):
     """The senders of captures: a row for each, and a summary over all."""
 
     @property

@@ -8,10 +8,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from firstflight import _call
-from firstflight._answer import Answered
 from firstflight._native import Table
 from firstflight._plot import axes
-from firstflight._results import Row
+from firstflight._results import Result, Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,14 +37,14 @@ def papers(*names: str) -> Papers:
     return Papers._of(["paper", "list", *names], progress=False)
 
 
-class Papers(Answered):
+class Papers(Result):
     """The figures of papers, a row for each, with the numbers of claims that are recorded with each status.
 
     The field `name` is that for `paper`. Figures with `fast` take a second or two.
     """
 
 
-class Figure(Answered):
+class Figure(Result):
     """A figure of a paper, run anew: the points of its curves, its curves over time, and its claims."""
 
     @property

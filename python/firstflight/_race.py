@@ -77,11 +77,6 @@ class Race(Result):
     """The result of a race: a row for each scheme, best first. With several runs, a field is a mean, and `<field>_ci95` half its interval."""
 
     @property
-    def title(self) -> str:
-        """The path in words."""
-        return _call.text(self._answer, "title")
-
-    @property
     def runs(self) -> Table:
         """A row for each scheme and seed."""
         return _call.table(self._answer, "runs")

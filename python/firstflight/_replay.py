@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from firstflight import _call
-from firstflight._answer import Answered, Name, file_name
 from firstflight._errors import FirstflightError
-from firstflight._results import Page
+from firstflight._results import Name, Page, Result, file_name
 from firstflight._scheme import Choice, Scheme, chosen
 
 __all__ = ["Replay", "replay"]
@@ -40,7 +39,7 @@ def replay(
     return Replay._of(words, progress=progress, schemes=classes)
 
 
-class Replay(Answered):
+class Replay(Result):
     """The decisions of a scheme on a recorded connection: when, at which call, and the plan after it."""
 
     def report(self, path: Name | None = None) -> Page:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import os
+import shlex
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path as File
@@ -18,6 +20,16 @@ if TYPE_CHECKING:
 
 #: A value of a row.
 Value = str | bool | int | float | None
+
+
+#: The name of a file.
+Name = str | os.PathLike[str]
+
+
+def file_name(name: Name) -> str:
+    """Return the name of a file as an argument: a name that begins with a dash is no option."""
+    text = os.fspath(name)
+    return f"./{text}" if text.startswith("-") else text
 
 
 class Row(Mapping[str, Value]):
@@ -106,11 +118,17 @@ class Result:
         return self._answer.said.splitlines()
 
     @property
+    def title(self) -> str:
+        """The subject of the result in words; empty if the verdict says it."""
+        return _call.text(self._answer, "title")
+
+    @property
     def command(self) -> str | None:
         """The command line of a shell that gives the same bytes; `None` if there is none."""
-        if _call.program(self._schemes) is None:
+        program = _call.program(self._schemes)
+        if program is None:
             return None
-        return _call.text(self._answer, "command") or None
+        return _call.text(self._answer, "command") or f"{program} {shlex.join(self._arguments)}"
 
     @property
     def text(self) -> str:
@@ -153,11 +171,16 @@ class Result:
         return self.text.rstrip("\n")
 
     def _repr_html_(self) -> str:
-        if not self._answer.cells:
+        return self._shown()
+
+    def _shown(self, rows: int | None = None) -> str:
+        """Return title, verdict and the first `rows` rows of the table as HTML."""
+        answer = self._answer
+        if not answer.cells:
             return f"<pre>{html.escape(self.text)}</pre>"
-        title = _call.text(self._answer, "title")
-        table = table_html(self._answer.heads, self._answer.is_numbers, self._answer.cells)
-        return f"<p>{html.escape(title)}</p>{verdict_html(self.verdict)}{table}"
+        title = f"<p>{html.escape(self.title)}</p>" if self.title else ""
+        verdict = verdict_html(self.verdict) if self.verdict else ""
+        return title + verdict + table_html(answer.heads, answer.is_numbers, answer.cells[:rows])
 
 
 def verdict_html(verdict: str) -> str:

@@ -137,10 +137,8 @@ class Score(Result):
     @property
     def command(self) -> str | None:
         """The command line of a shell that gives the same bytes; `None` for a temporary folder."""
-        if self._sweep is not None and self._sweep._temporary is not None:
-            return None
-        program = _call.program(self._schemes)
-        return None if program is None else f"{program} {shlex.join(self._arguments)}"
+        is_temporary = self._sweep is not None and self._sweep._temporary is not None
+        return None if is_temporary else super().command
 
     @property
     def all_paths(self) -> list[Row]:
