@@ -271,6 +271,13 @@ def _first_data(flights: Mapping[str, list[_Run]]) -> dict[str, list[float]]:
     return {scheme: [of(run) for run in runs] for scheme, runs in flights.items()}
 
 
+def _same(one: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> bool:
+    """Return whether two lines have the same points."""
+    import numpy as np
+
+    return all(np.array_equal(a, b, equal_nan=True) for a, b in zip(one, other, strict=True))
+
+
 def plot(
     series: Rows,
     quantity: str = "cwnd_bytes",
@@ -286,7 +293,8 @@ def plot(
     """Draw a quantity over time, a line for each scheme.
 
     With several runs the line is the median over runs and the band is between two percentiles of them, both at each time; with
-    `band=None` each run is a line. Values hold until the next row, as steps. A line ends where fewer than half of the runs go on. Time
+    `band=None` each run is a line. Values hold until the next row, as steps. A line ends where fewer than half of the runs go on. A line over an
+    equal one is dashed. Time
     begins with the first packet of the flow, its SYN; that of rates with the slot before its first data.
 
     `series` is the table of `--series`, or of rates in time slots (then `quantity="rate_bps"`). `exits` has the rows of single runs; with
@@ -314,6 +322,7 @@ def plot(
         if "flight_bytes" in series.columns:
             began = _first_data(_runs(series, "flight_bytes", list(runs), flow))
     is_marked = False
+    drawn: list[tuple[Floats, Floats]] = []
     for (scheme, each), colour in zip(runs.items(), _cycle(ax, colours, list(runs)), strict=True):
         grid, middle = each[0].times, each[0].values
         if len(each) > 1:
@@ -322,7 +331,11 @@ def plot(
             if band is not None:
                 ax.fill_between(grid / seconds, low / divisor, high / divisor, step="post", color=colour, alpha=0.2, linewidth=0)
         if band is not None or len(each) == 1:
-            ax.step(grid / seconds, middle / divisor, where="post", color=colour, label=scheme)
+            line = (grid, middle)
+            # Over an equal line, dashes leave both visible.
+            style = (0, (3, 3)) if any(_same(line, other) for other in drawn) else "-"
+            drawn.append(line)
+            ax.step(grid / seconds, middle / divisor, where="post", color=colour, label=scheme, linestyle=style)
         else:
             for run in each:
                 name = scheme if run is each[0] else "_nolegend_"

@@ -237,3 +237,13 @@ def test_without_matplotlib_a_figure_says_what_to_install() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert ran.stdout == "figures need matplotlib: pip install 'firstflight[plot]'\n"
+
+
+def test_a_line_over_an_equal_one_is_dashed() -> None:
+    path = ff.Path(rate="20mbit", rtt="60ms", size="300kB")
+    ax = drawn(ff.race(path, ["slow-start", "slow-start:as=twin", "leap"]))
+    assert {name: line.get_linestyle() for name, line in lines(ax).items() if name in {"slow-start", "twin", "leap"}} == {
+        "slow-start": "-",
+        "twin": "--",
+        "leap": "-",
+    }
