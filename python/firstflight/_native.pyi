@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Literal, TypeAlias
+from typing import Literal, NoReturn, TypeAlias
 
 from firstflight._scheme import Scheme
 
@@ -70,6 +70,9 @@ def main(arguments: Sequence[str], program: Sequence[str], *, schemes: Sequence[
 
 def check_scheme(scheme: type[Scheme], *, cases: int = 200, seed: int = 1) -> None:
     """Check a class against the laws of schemes. Raises SchemeError for the first that it breaks."""
+
+def wait_for_ever() -> NoReturn:
+    """Wait for ever, without the interpreter's lock."""
 
 def keys() -> list[dict[str, object]]:
     """Return the keys of a path, in the order of the help."""

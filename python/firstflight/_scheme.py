@@ -373,6 +373,13 @@ def _interrupt(thread: int) -> None:
     code.interrupt(thread)
 
 
+def _abandon(thread: int) -> None:
+    """Let a thread that cannot be ended wait for ever."""
+    from firstflight import _user_code as code
+
+    code.abandon(thread)
+
+
 def _stuck(thread: int, limit: float) -> BaseException:
     """Return the exception for a call that cannot be ended, with the line where it is."""
     from firstflight import _user_code as code

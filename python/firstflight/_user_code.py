@@ -10,6 +10,7 @@ import sys
 import traceback
 from types import CodeType, FrameType
 
+from firstflight import _native
 from firstflight._errors import SchemeError
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -185,6 +186,18 @@ def breach(
 def interrupt(thread: int) -> None:
     """Raise an exception in a thread, at its next instruction of Python."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(EndlessCall))
+
+
+class Abandoned(BaseException):
+    """Stop the thread that raises it, which goes on with no instruction of its code, not even in `except:`."""
+
+    def __init__(self) -> None:
+        _native.wait_for_ever()
+
+
+def abandon(thread: int) -> None:
+    """Let a thread wait for ever from its next instruction of Python on."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Abandoned))
 
 
 def keep_thread() -> None:

@@ -23,6 +23,7 @@ mod _native {
     use crate::scheme::{
         Acked, Advice, Asked, Begin, Established, Exit, Lost, Marked, Missing, MssChanged, Pace, Packet,
         PathState, Plan, Sent, SlowStartState, SpuriousLoss, TimedOut, Train, TrainCut, Woken, exit,
+        wait_for_ever,
     };
     #[pymodule_export]
     use crate::table::{Table, read_parquet};

@@ -20,4 +20,4 @@ pub(crate) use laws::check;
 pub(crate) use path::PathState;
 pub(crate) use slots::Registered;
 pub(crate) use slow_start::SlowStartState;
-pub(crate) use watch::{Looks, Stopped, Watch};
+pub(crate) use watch::{Looks, Stopped, Watch, wait_for_ever};

@@ -104,8 +104,10 @@ impl Watch {
         })
     }
 
-    /// Begins a call that may take `limit` milliseconds.
+    /// Begins a call that may take `limit` milliseconds. Ends this thread's part of the command instead if the command is to end: a command
+    /// stops with the interpreter's lock held, as a call begins, so no call begins after that.
     pub(super) fn begin(&self, py: Python<'_>, limit: u64) -> PyResult<InCall> {
+        self.go_on();
         let known = CALLER.with_borrow(|caller| match caller {
             Some((watch, caller)) if *watch == self.number => Some(Arc::clone(caller)),
             _ => None,
@@ -169,6 +171,8 @@ struct Seen {
     caller: Arc<Caller>,
     calls: u64,
     since: Instant,
+    /// The instant at which this call was interrupted first.
+    interrupted: Option<Instant>,
 }
 
 /// The looks at a watch.
@@ -200,27 +204,52 @@ impl Looks {
             let calls = caller.calls.load(Ordering::Relaxed);
             let seen = self.seen.iter_mut().find(|seen| Arc::ptr_eq(&seen.caller, &caller));
             let Some(seen) = seen else {
-                self.seen.push(Seen { caller, calls, since: now });
+                self.seen.push(Seen { caller, calls, since: now, interrupted: None });
                 continue;
             };
             if seen.calls != calls || calls % 2 == 0 {
-                (seen.calls, seen.since) = (calls, now);
+                (seen.calls, seen.since, seen.interrupted) = (calls, now, None);
                 continue;
             }
             let limit = Duration::from_millis(caller.limit.load(Ordering::Relaxed));
             let limit = if is_interrupted { limit.min(AT_INTERRUPT) } else { limit };
-            let lasted = now.duration_since(seen.since);
-            if lasted > limit + GRACE {
-                let module = py.import(MODULE)?;
-                let stuck =
-                    module.call_method1(intern!(py, "_stuck"), (caller.thread, limit.as_secs_f64()))?;
-                self.watch.stop_calls();
-                return Ok(Some(PyErr::from_value(stuck)));
+            if now.duration_since(seen.since) <= limit {
+                continue;
             }
-            if lasted > limit {
+            let first = *seen.interrupted.get_or_insert(now);
+            if now.duration_since(first) <= GRACE {
                 py.import(MODULE)?.call_method1(intern!(py, "_interrupt"), (caller.thread,))?;
+                continue;
             }
+            let stuck = py
+                .import(MODULE)?
+                .call_method1(intern!(py, "_stuck"), (caller.thread, limit.as_secs_f64()))?;
+            self.abandon(py)?;
+            return Ok(Some(PyErr::from_value(stuck)));
         }
         Ok(None)
     }
+
+    /// Stops the calls of the command for ever: no call begins any more, and those in progress wait from their next instruction of Python on.
+    fn abandon(&self, py: Python<'_>) -> PyResult<()> {
+        self.watch.stop_calls();
+        let module = py.import(MODULE)?;
+        for caller in locked(&self.watch.callers).iter() {
+            if caller.calls.load(Ordering::Relaxed) % 2 == 1 {
+                module.call_method1(intern!(py, "_abandon"), (caller.thread,))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Waits for ever, without the interpreter's lock. A thread that cannot be ended does this: if it ran on, it would end with the interpreter
+/// in the middle of a call, which aborts the process.
+#[pyfunction]
+pub(crate) fn wait_for_ever(py: Python<'_>) {
+    py.detach(|| {
+        loop {
+            std::thread::park();
+        }
+    })
 }
