@@ -5,42 +5,83 @@
 
 from __future__ import annotations
 
-import runpy
+import importlib.util
+import os
+import re
+import shlex
 import signal
 import sys
 import traceback
+from collections.abc import Sequence
+from importlib.machinery import SourceFileLoader
+from types import ModuleType
 
 from firstflight import _call, _native
 from firstflight._errors import SchemeError
 from firstflight._scheme import Scheme
 
 _WITH = "--with"
+_LIST = "--schemes"
+
+
+def _loaded(file: str) -> ModuleType:
+    """Run a file as a module that imports from its folder, as a program does."""
+    # A dot would make it a module of a package.
+    name = f"{_WITH} {sum(name.startswith(_WITH) for name in sys.modules)}"
+    spec = importlib.util.spec_from_file_location(name, file, loader=SourceFileLoader(name, file))
+    if spec is None or spec.loader is None or not os.path.isfile(file):
+        raise ValueError(f"{_WITH}: there is no file {file}")
+    folder = os.path.dirname(os.path.abspath(file))
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def schemes_of(file: str) -> list[type[Scheme]]:
     """Return the schemes that a file defines, in its order. Raises ValueError if it defines none, and what the file raises."""
-    names = runpy.run_path(file, run_name=_WITH)
-    found = [value for value in names.values() if isinstance(value, type) and issubclass(value, Scheme)]
-    own = [scheme for scheme in dict.fromkeys(found) if scheme.__module__ == _WITH]
+    module = _loaded(file)
+    found = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Scheme)]
+    own = [scheme for scheme in dict.fromkeys(found) if scheme.__module__ == module.__name__]
     if not own:
         raise ValueError(f"{_WITH}: {file} defines no subclass of Scheme or SlowStart")
     return own
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """Return the files of `--with` at the beginning of a command line, and the rest of it."""
+    """Return the files of `--with` at the beginning of a command line, and the rest of it. Raises ValueError for one without a file."""
     files = []
     while arguments and arguments[0].partition("=")[0] == _WITH:
         _, equals, file = arguments[0].partition("=")
-        files.append(file if equals else "".join(arguments[1:2]))
+        file = file if equals else "".join(arguments[1:2])
+        if not file:
+            raise ValueError(f"{_WITH} needs a file")
+        files.append(file)
         arguments = arguments[1:] if equals else arguments[2:]
     return files, arguments
 
 
+def taking_part(schemes: Sequence[type[Scheme]], arguments: list[str]) -> list[type[Scheme]]:
+    """Return the schemes that a command line names, or all of them if it names all schemes or no list."""
+    lists = [value for word, value in zip(arguments, arguments[1:], strict=False) if word == _LIST]
+    lists += [word.removeprefix(f"{_LIST}=") for word in arguments if word.startswith(f"{_LIST}=")]
+    words = {word for text in lists or arguments for word in re.split(r"[,:=\s]", re.sub("as=[^,]*", "", text))}
+    if lists and "all" in words:
+        return list(schemes)
+    named = [scheme for scheme in schemes if scheme.name in words]
+    return named if named or lists else list(schemes)
+
+
 def main() -> int:
     """Carry out the command line of this process, and return its exit code."""
-    files, arguments = _split(sys.argv[1:])
     schemes: list[type[Scheme]] = []
+    try:
+        files, arguments = _split(sys.argv[1:])
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
     for file in files:
         try:
             schemes += schemes_of(file)
@@ -54,7 +95,8 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     program = [sys.executable, "-m", _call.PROGRAM, *(word for file in files for word in (_WITH, file))]
     try:
-        return _native.main([_call.program(schemes) or _call.PROGRAM, *arguments], program, schemes=schemes)
+        shown = shlex.join(["python", *program[1:]]) if files else _call.PROGRAM
+        return _native.main([shown, *arguments], program, schemes=schemes, raced=taking_part(schemes, arguments))
     except SchemeError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

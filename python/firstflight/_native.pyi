@@ -65,8 +65,14 @@ def run(
 ) -> Answer:
     """Carry out a command in this process, and return its result."""
 
-def main(arguments: Sequence[str], program: Sequence[str], *, schemes: Sequence[type[Scheme]] = ()) -> int:
-    """Carry out the command line of this process, and return its exit code."""
+def main(
+    arguments: Sequence[str],
+    program: Sequence[str],
+    *,
+    schemes: Sequence[type[Scheme]] = (),
+    raced: Sequence[type[Scheme]] = (),
+) -> int:
+    """Carry out the command line of this process, and return its exit code. Rows have the hash of the code of `raced`."""
 
 def check_scheme(scheme: type[Scheme], *, cases: int = 200, seed: int = 1) -> None:
     """Check a class against the laws of schemes. Raises SchemeError for the first that it breaks."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import inspect
 import linecache
 import os
 import sys
 import traceback
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType, ModuleType
 
 from firstflight import _native
 from firstflight._errors import SchemeError
 
+PACKAGE_NAME = __name__.partition(".")[0]
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 HOOKS = {
@@ -32,15 +34,11 @@ class EndlessCall(BaseException):
     """End a call that takes too long. It is no `Exception`, so that a class does not catch it by accident."""
 
 
-def _codes(cls: type) -> list[CodeType]:
-    """Return the code of the methods that a class itself defines, in order of lines."""
-    codes = []
-    for value in vars(cls).values():
-        value = inspect.unwrap(getattr(value, "__func__", value))
-        code = getattr(value, "__code__", None)
-        if isinstance(code, CodeType):
-            codes.append(code)
-    return sorted(codes, key=lambda code: code.co_firstlineno)
+def _functions(cls: type) -> list[FunctionType]:
+    """Return the methods that a class itself defines, in order of lines."""
+    values = (inspect.unwrap(getattr(value, "__func__", value)) for value in vars(cls).values())
+    found = [value for value in values if isinstance(value, FunctionType)]
+    return sorted(found, key=lambda function: function.__code__.co_firstlineno)
 
 
 def _code_of(cls: type, method: str) -> CodeType | None:
@@ -50,14 +48,45 @@ def _code_of(cls: type, method: str) -> CodeType | None:
     return code if isinstance(code, CodeType) else None
 
 
+def _of_user(cls: type) -> list[type]:
+    """Return a class and its bases, without those of this package and those built in."""
+    packages = (PACKAGE_NAME, "builtins")
+    return [base for base in cls.__mro__ if base.__module__.partition(".")[0] not in packages]
+
+
+def _module(cls: type) -> ModuleType | None:
+    return sys.modules.get(cls.__module__)
+
+
+def _has_text(name: str) -> bool:
+    """Return whether there is the text of a file of code. What `exec` and `dataclass` make has none."""
+    return name != "<string>" and (os.path.isfile(name) or bool(linecache.getlines(name)))
+
+
+def _file(cls: type) -> str | None:
+    """Return the file or the cell that defines a class: that of its module, unless its methods are in a cell."""
+    names = [function.__code__.co_filename for function in _functions(cls)]
+    names = [name for name in names if _has_text(name)]
+    cells = [name for name in names if not os.path.isfile(name)]
+    of_module = getattr(_module(cls), "__file__", None)
+    if not cells and isinstance(of_module, str) and os.path.isfile(of_module):
+        return of_module
+    return (cells or names or [None])[0]
+
+
 def _file_and_line(cls: type) -> tuple[str | None, int | None]:
-    codes = [code for base in cls.__mro__ for code in _codes(base) if not code.co_filename.startswith(PACKAGE)]
-    if codes:
-        return codes[0].co_filename, codes[0].co_firstlineno
-    try:
-        return inspect.getsourcefile(cls), None
-    except TypeError:
-        return None, None
+    """Return the file of a class, and the line of its first method."""
+    for base in _of_user(cls):
+        name = _file(base)
+        if name is not None:
+            codes = [function.__code__ for function in _functions(base)]
+            lines = [code.co_firstlineno for code in codes if _is_same(code.co_filename, name)]
+            return name, lines[0] if lines else None
+    return None, None
+
+
+def _is_same(name: str, other: str) -> bool:
+    return os.path.abspath(name) == os.path.abspath(other)
 
 
 def place(cls: type) -> str:
@@ -68,30 +97,64 @@ def place(cls: type) -> str:
 
 def file(cls: type) -> str | None:
     """Return the name of the file of a class without its folder; `None` for a class of a notebook or a prompt."""
-    name, _ = _file_and_line(cls)
+    name = _file(cls)
     return os.path.basename(name) if name and os.path.isfile(name) else None
 
 
 def path(cls: type) -> str | None:
-    """Return the file of a class as errors show it; `None` for a class that `--with` of the command does not find there."""
-    name, _ = _file_and_line(cls)
-    is_found = name is not None and os.path.isfile(name) and cls.__qualname__ == cls.__name__
-    return shown(name) if is_found else None
+    """Return the file of a class as errors show it; `None` for a class that `--with` of the command does not find there.
+
+    It finds no class in a function. The program of this process would race again, and a module of a package needs its package.
+    """
+    name = _file(cls)
+    if name is None or not os.path.isfile(name) or cls.__module__ == "__main__" or getattr(_module(cls), "__package__", ""):
+        return None
+    return shown(name) if cls.__qualname__ == cls.__name__ else None
 
 
 def source(cls: type) -> str:
-    """Return the text of the file, or of the cell, that defines a class and its bases."""
-    texts: list[str] = []
-    for base in cls.__mro__:
-        name, _ = _file_and_line(base)
-        if not name or name.startswith(PACKAGE) or base is object:
-            continue
-        if os.path.isfile(name):
-            linecache.checkcache(name)
-        text = "".join(linecache.getlines(name)) or repr([(code.co_code, code.co_consts) for code in _codes(base)])
-        if text not in texts:
-            texts.append(text)
-    return "".join(texts)
+    """Return what determines the code of a class and its bases: the text of their files or cells, and the data in the classes.
+
+    A class without a text, as `exec` makes it, is determined by its compiled code.
+    """
+    parts: list[str] = []
+    for base in _of_user(cls):
+        name = _file(base)
+        text = ""
+        if name is not None:
+            if os.path.isfile(name):
+                linecache.checkcache(name)
+            text = "".join(linecache.getlines(name))
+        functions = _functions(base)
+        if not any(name is not None and _is_same(function.__code__.co_filename, name) for function in functions):
+            text += repr([_compiled(function.__code__) for function in functions])
+        data = {key: _data(value) for key, value in vars(base).items() if not key.startswith("__")}
+        for function in functions:
+            cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+            for key, cell in cells:
+                with contextlib.suppress(ValueError):
+                    data[f"{function.__name__} {key}"] = _data(cell.cell_contents)
+        known = sorted((key, value) for key, value in data.items() if value is not None)
+        parts += [part for part in (text, f"{base.__qualname__} {known}\n") if part not in parts]
+    return "".join(parts)
+
+
+def _compiled(code: CodeType) -> str:
+    """Return the compiled code of a function and of those in it."""
+    constants = [_compiled(value) if isinstance(value, CodeType) else _data(value) for value in code.co_consts]
+    return repr((code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars))
+
+
+def _data(value: object) -> str | None:
+    """Return the text of plain data that cannot change: of numbers, strings and what is made of them. `None` for anything else."""
+    if value is None or value is ... or type(value) in (bool, int, float, complex, str, bytes):
+        return repr(value)
+    if type(value) is tuple or isinstance(value, (frozenset, set)):
+        parts = [_data(part) for part in value]
+        known = [part for part in parts if part is not None]
+        if len(known) == len(parts):
+            return repr(known if type(value) is tuple else sorted(known))
+    return None
 
 
 def shown(name: str | None) -> str:
@@ -139,6 +202,11 @@ def error(
         frames = [
             frame for frame in traceback.extract_tb(raised.__traceback__) if not frame.filename.startswith(PACKAGE)
         ]
+        # The fault is in the line of the class that called the rest.
+        files = {_file(base) for base in _of_user(cls)} | {
+            function.__code__.co_filename for base in _of_user(cls) for function in _functions(base)
+        }
+        frames = [frame for frame in frames if frame.filename in files] or frames
         if frames:
             name, line, function = frames[-1].filename, frames[-1].lineno, frames[-1].name
         if isinstance(raised, EndlessCall):

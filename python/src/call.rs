@@ -63,7 +63,7 @@ pub(crate) fn run(
     schemes: Vec<Bound<'_, PyType>>,
 ) -> PyResult<Answer> {
     let session = Session::new(width);
-    let classes = Classes::new(py, schemes, &session)?;
+    let classes = Classes::new(py, &schemes, &schemes, &session)?;
     let (registry, of_command) = (classes.registered.registry(), Arc::clone(&session));
     let command = move || carry_out_in(&of_command, registry, arguments);
     let ended = wait_for(py, &session, progress, classes, command)?;
@@ -91,11 +91,16 @@ struct Classes {
 }
 
 impl Classes {
-    /// Registers classes for a command, which ends through its session if one of them fails.
-    fn new(py: Python<'_>, classes: Vec<Bound<'_, PyType>>, session: &Arc<Session>) -> PyResult<Self> {
+    /// Registers classes for a command, which ends through its session if one of them fails. Rows have the hash of the code of `raced`.
+    fn new(
+        py: Python<'_>,
+        classes: &[Bound<'_, PyType>],
+        raced: &[Bound<'_, PyType>],
+        session: &Arc<Session>,
+    ) -> PyResult<Self> {
         let of_command = Arc::clone(session);
         let watch = Watch::new(move || of_command.interrupt());
-        Ok(Self { registered: Registered::new(py, classes, &watch)?, watch })
+        Ok(Self { registered: Registered::new(py, classes, raced, &watch)?, watch })
     }
 }
 
@@ -169,22 +174,23 @@ fn message(panic: &(dyn Any + Send)) -> String {
 }
 
 /// Carries out the command line of this process, as the program `firstflight` does, and returns its exit code. `program` has the words that
-/// start this program again. `schemes` are classes that are schemes in addition to the built-in ones.
+/// start this program again. `schemes` are classes that are schemes in addition to the built-in ones. Rows have the hash of the code of `raced`.
 ///
 /// Raises `SchemeError` if a class fails.
 #[pyfunction]
-#[pyo3(signature = (arguments, program, *, schemes=Vec::new()))]
+#[pyo3(signature = (arguments, program, *, schemes=Vec::new(), raced=Vec::new()))]
 pub(crate) fn main(
     py: Python<'_>,
     arguments: Vec<OsString>,
     program: Vec<OsString>,
     schemes: Vec<Bound<'_, PyType>>,
+    raced: Vec<Bound<'_, PyType>>,
 ) -> PyResult<u8> {
     if schemes.is_empty() {
         return Ok(py.detach(|| main_inside(Registry::builtin(), arguments, program)));
     }
     let session = Session::new(None);
-    let classes = Classes::new(py, schemes, &session)?;
+    let classes = Classes::new(py, &schemes, &raced, &session)?;
     let registry = classes.registered.registry();
     wait_for(py, &session, None, classes, move || main_inside(registry, arguments, program))
 }
@@ -201,7 +207,8 @@ pub(crate) fn check_scheme(
     seed: u64,
 ) -> PyResult<()> {
     let session = Session::new(None);
-    let classes = Classes::new(py, vec![scheme.clone()], &session)?;
+    let classes = [scheme.clone()];
+    let classes = Classes::new(py, &classes, &classes, &session)?;
     let registry = classes.registered.registry();
     registry.check().map_err(|error| PyValueError::new_err(error.to_string()))?;
     let Some(entry) = registry.schemes().last() else { return Ok(()) };

@@ -3,7 +3,7 @@
 //! An entry builds its scheme by a function without a state, so each of these functions has its slot, which holds the class for as
 //! long as the command lasts. Entries live for ever; equal classes in equal slots share them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use firstflight::registry::{
@@ -99,20 +99,24 @@ impl Drop for Registered {
 }
 
 impl Registered {
-    /// Registers classes for one command.
+    /// Registers classes for one command. Its rows have the hash of the code of `raced`, in whatever order.
     ///
     /// # Errors
     /// The exception for a class that is no scheme, or if there are more classes than slots.
-    pub(crate) fn new(py: Python<'_>, classes: Vec<Bound<'_, PyType>>, watch: &Arc<Watch>) -> PyResult<Self> {
+    pub(crate) fn new(
+        py: Python<'_>,
+        classes: &[Bound<'_, PyType>],
+        raced: &[Bound<'_, PyType>],
+        watch: &Arc<Watch>,
+    ) -> PyResult<Self> {
         let mut made = Self { slots: Vec::new(), registry: Registry::builtin() };
         let mut entries = Vec::new();
-        let (mut source, mut key) = (Vec::<String>::new(), String::new());
+        let (mut source, mut key) = (BTreeSet::<String>::new(), String::new());
         for class in classes {
-            let description = py.import(MODULE)?.call_method1(intern!(py, "_described"), (&class,))?;
+            let description = py.import(MODULE)?.call_method1(intern!(py, "_described"), (class,))?;
             let description = description.cast::<PyDict>()?;
-            let code: String = required(description, "source")?.extract()?;
-            if !source.contains(&code) {
-                source.push(code);
+            if raced.iter().any(|raced| raced.is(class)) {
+                source.insert(required(description, "source")?.extract()?);
             }
             let taken = made.slots.clone();
             let free = |slots: &[Slot]| {
@@ -125,7 +129,7 @@ impl Registered {
             let mut slot = free(&*locked(&SLOTS)).ok_or_else(too_many)?;
             loop {
                 let (text, entry) = entry(description, slot)?;
-                let class = Arc::new(Class::new(entry.name, &class, description, watch)?);
+                let class = Arc::new(Class::new(entry.name, class, description, watch)?);
                 let mut slots = locked(&SLOTS);
                 if let Some(place @ Slot::Free) = slots.get_mut(slot) {
                     *place = Slot::Taken(class, entry.parameters);
@@ -141,7 +145,8 @@ impl Registered {
         made.registry = if list.is_empty() {
             Registry::builtin()
         } else {
-            Registry::builtin().with_schemes(list).with_source(&source.concat())
+            let source: String = source.into_iter().collect();
+            Registry::builtin().with_schemes(list).with_source(&source)
         };
         Ok(made)
     }
