@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shlex
@@ -13,12 +12,11 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from importlib.machinery import SourceFileLoader
 from types import ModuleType
 
 from firstflight import _call, _native
 from firstflight._errors import SchemeError
-from firstflight._scheme import Scheme
+from firstflight._scheme import Scheme, missing
 
 _WITH = "--with"
 _LIST = "--schemes"
@@ -27,27 +25,29 @@ _LIST = "--schemes"
 def _loaded(file: str) -> ModuleType:
     """Run a file as a module that imports from its folder, as a program does."""
     # A dot would make it a module of a package.
-    name = f"{_WITH} {sum(name.startswith(_WITH) for name in sys.modules)}"
-    spec = importlib.util.spec_from_file_location(name, file, loader=SourceFileLoader(name, file))
-    if spec is None or spec.loader is None or not os.path.isfile(file):
-        raise ValueError(f"{_WITH}: there is no file {file}")
+    module = ModuleType(f"{_WITH} {sum(name.startswith(_WITH) for name in sys.modules)}")
+    module.__file__ = file
+    with open(file, "rb") as text:
+        code = compile(text.read(), file, "exec")
     folder = os.path.dirname(os.path.abspath(file))
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
+    sys.modules[module.__name__] = module
+    exec(code, vars(module))
     return module
 
 
 def schemes_of(file: str) -> list[type[Scheme]]:
-    """Return the schemes that a file defines, in its order. Raises ValueError if it defines none, and what the file raises."""
+    """Return the schemes that a file defines, in its order, without bases that are not complete.
+
+    Raises ValueError if it defines none, and what the file raises.
+    """
     module = _loaded(file)
     found = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Scheme)]
     own = [scheme for scheme in dict.fromkeys(found) if scheme.__module__ == module.__name__]
     if not own:
         raise ValueError(f"{_WITH}: {file} defines no subclass of Scheme or SlowStart")
-    return own
+    return [scheme for scheme in own if not (missing(scheme) and scheme.__subclasses__())]
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str]]:

@@ -469,6 +469,10 @@ class Plan:
     def ssthresh(self) -> int | None:
         """The slow-start threshold in bytes; `None` if there is none."""
 
+    @property
+    def ask(self) -> int | None:
+        """The rate in bits per second to request from the routers; `None` requests none."""
+
 class Exit:
     """The end of a start-up: its cause, and what was learned."""
 

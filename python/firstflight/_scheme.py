@@ -5,6 +5,8 @@ Times and spans are whole nanoseconds, sizes are bytes, and rates are bits per s
 
 from __future__ import annotations
 
+import difflib
+import math
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -92,19 +94,31 @@ class Parameter(Generic[Value]):
     def __get__(self, owner: object | None, of: type) -> Parameter[Value] | Value:
         return self if owner is None else self.default
 
-    def _described(self, name: str) -> dict[str, object]:
-        """Return the parameter as the registry takes it."""
+    def _described(self, cls: type, name: str) -> dict[str, object]:
+        """Return the parameter as the registry takes it. Raises TypeError or ValueError, with the class and the name."""
         described: dict[str, object] = {"name": name.replace("_", "-"), "help": self.help or f"the parameter {name}"}
-        if isinstance(self.default, str):
-            return described | {"kind": "word", "words": list(self.words), "default": self.default}
-        if isinstance(self.default, float):
-            low, high = (0.0 if self.min is None else self.min), (1.0 if self.max is None else self.max)
-            millionths = {"min": low, "max": high, "default": self.default}
-            numbers = {key: round(float(value) * 1_000_000) for key, value in millionths.items()}
-            return described | {"kind": "fraction"} | numbers
-        low, high = (0 if self.min is None else self.min), ((1 << 53) if self.max is None else self.max)
-        kind = self.unit or "count"
-        return described | {"kind": kind, "min": int(low), "max": int(high), "default": self.default}
+        default, where = self.default, f"the Parameter {cls.__name__}.{name}"
+        if isinstance(default, str):
+            if default not in self.words:
+                raise ValueError(f"{where} has the default {default!r}: allowed is one of words={list(self.words)}")
+            return described | {"kind": "word", "words": list(self.words), "default": default}
+        if isinstance(default, bool) or not isinstance(default, (int, float)):
+            raise TypeError(f"{where} has the default {default!r}: allowed is an int, a float or a str")
+        kind = "fraction" if isinstance(default, float) else self.unit or "count"
+        if kind == "fraction" and self.unit is not None:
+            raise ValueError(f"{where} has unit={self.unit!r} and a fraction as default: a unit belongs to an int")
+        last = ((1 << 32) - 1) / 1_000_000 if kind == "fraction" else (1 << 64) - 1
+        low: Any = 0 if self.min is None else self.min
+        high: Any = (1.0 if kind == "fraction" else 1 << 53) if self.max is None else self.max
+        for key, value in (("min", low), ("max", high)):
+            if isinstance(value, (bool, str)) or not (isinstance(value, (int, float)) and 0 <= value <= last):
+                raise ValueError(f"{where} has {key}={value!r}: allowed is a number from 0 to {last}")
+        if not low <= default <= high:
+            hint = "" if self.max is not None and self.min is not None else "; min= and max= set others"
+            raise ValueError(f"{where} has the default {default!r}: allowed is {low} to {high}{hint}")
+        numbers = {"min": low, "max": high, "default": default}
+        scale = 1_000_000 if kind == "fraction" else 1
+        return described | {"kind": kind} | {key: round(value * scale) for key, value in numbers.items()}
 
 
 @dataclass(frozen=True)
@@ -153,6 +167,10 @@ class Scheme:
                 .replace("_", "-")
                 .strip("-")
             )
+        if cls.__module__ != __name__:
+            _check_hooks(cls)
+            for name, parameter in _parameters(cls).items():
+                parameter._described(cls, name)
 
     def on(self, event: Event, path: PathState) -> Exit | None:
         """Take an event. Return `exit(…)` to end the start-up, and `None` to continue."""
@@ -171,8 +189,8 @@ class Scheme:
             if name not in own:
                 known = ", ".join(own) or "none"
                 raise TypeError(f"{cls.__name__} has no parameter {name}: it has {known}")
-            settings.append(f"{name.replace('_', '-')}={_text(own[name], value)}")
-        settings += [f"as={as_}"] if as_ is not None else []
+            settings.append(f"{name.replace('_', '-')}={_plain(f'the value of {name}', _text(own[name], value))}")
+        settings += [f"as={_plain('the label', as_)}"] if as_ is not None else []
         return Choice(cls, cls.name + (":" if settings else "") + ",".join(settings))
 
 
@@ -225,6 +243,22 @@ class SlowStart(_native.SlowStartState, Scheme):
 METHODS = ("on", "plan", "growth", *(name for name in vars(SlowStart) if name.startswith("on_")))
 
 
+def _check_hooks(cls: type[Scheme]) -> None:
+    """Raise TypeError for a method that looks like a hook, which nobody would call."""
+    for name in (name for base in cls.__mro__ for name in vars(base) if name.startswith("on_")):
+        if name not in METHODS and callable(getattr(cls, name)):
+            near = difflib.get_close_matches(name, METHODS, n=1)
+            known = ", ".join(name for name in METHODS if name.startswith("on_"))
+            hint = f"is `{near[0]}` meant?" if near else f"hooks are {known}"
+            raise TypeError(f"{cls.__name__} defines `{name}`, which is no hook: {hint}")
+
+
+def missing(cls: type[Scheme]) -> list[str]:
+    """Return the methods that a class must define and does not."""
+    bases = () if issubclass(cls, SlowStart) else ("on", "plan")
+    return [name for name in bases if _is_of(cls, name, (Scheme,))]
+
+
 def chosen(
     schemes: str | type[Scheme] | Choice | Iterable[str | type[Scheme] | Choice],
 ) -> tuple[str, list[type[Scheme]]]:
@@ -256,6 +290,8 @@ def check_scheme(scheme: type[Scheme], *, cases: int = 200, seed: int = 1) -> No
 
     Raises `SchemeError` for the first law that the class breaks, with the event and the method.
     """
+    if cases < 1:
+        raise ValueError(f"cases is {cases!r}: allowed is a whole number from 1")
     _native.check_scheme(scheme, cases=cases, seed=seed)
 
 
@@ -271,11 +307,19 @@ def _text(parameter: Parameter[Any], value: int | float | str) -> str:
     """Return the value of a parameter as on the command line."""
     if isinstance(value, str):
         return value
-    if isinstance(parameter.default, float):
+    if isinstance(parameter.default, float) and math.isfinite(value):
         millionths = round(float(value) * 1_000_000)
-        return f"{millionths // 10_000}.{millionths % 10_000:04d}".rstrip("0").rstrip(".") + "%"
+        sign, millionths = "-" if millionths < 0 else "", abs(millionths)
+        return f"{sign}{millionths // 10_000}.{millionths % 10_000:04d}".rstrip("0").rstrip(".") + "%"
     units = {"time": "ns", "rate": "bit", "size": "B"}
     return f"{value}{units.get(parameter.unit or '', '')}"
+
+
+def _plain(what: str, text: str) -> str:
+    """Return a word of a list of schemes, in which other characters would begin another word."""
+    if not (isinstance(text, str) and re.fullmatch(r"[A-Za-z0-9_+.%-]+", text)):
+        raise ValueError(f"{what} is {text!r}: allowed are letters, digits and - _ + . %")
+    return text
 
 
 # What the extension module calls.
@@ -291,12 +335,12 @@ def _described(cls: object) -> dict[str, object]:
         raise TypeError(f"{cls.__name__} is the base of schemes: allowed is a subclass of it")
     of_package = (Scheme, SlowStart, _native.SlowStartState)
     methods = [name for name in METHODS if not _is_of(cls, name, of_package)]
+    _check_hooks(cls)
     is_slow_start = issubclass(cls, SlowStart)
     where = code.place(cls)
-    if not is_slow_start and not {"on", "plan"} <= set(methods):
-        missing = " and ".join(f"`{name}`" for name in ("on", "plan") if name not in methods)
+    if absent := " and ".join(f"`{name}`" for name in missing(cls)):
         raise TypeError(
-            f"{cls.__name__} ({where}) defines no {missing}: a Scheme has both; SlowStart has them built in"
+            f"{cls.__name__} ({where}) defines no {absent}: a Scheme has both; SlowStart has them built in"
         )
     hooks = [name for name in methods if name.startswith("on_") or name == "growth"]
     if "on" in methods and hooks:
@@ -316,10 +360,10 @@ def _described(cls: object) -> dict[str, object]:
         or (cls.__dict__.get("__doc__") or "a scheme in Python").strip().split("\n")[0],
         "source": code.file(cls) or "a cell",
         "law": _word(cls, "law"),
-        "needs": sorted(cls.needs),
-        "uses": sorted(cls.uses),
-        "helped_by": sorted(cls.helped_by),
-        "parameters": [parameter._described(name) for name, parameter in _parameters(cls).items()],
+        "needs": _words(cls, "needs"),
+        "uses": _words(cls, "uses"),
+        "helped_by": _words(cls, "helped_by"),
+        "parameters": [parameter._described(cls, name) for name, parameter in _parameters(cls).items()],
     }
     return {
         "entry": entry,
@@ -343,11 +387,29 @@ def _word(cls: type[Scheme], name: str) -> str:
     return value
 
 
+def _words(cls: type[Scheme], name: str) -> list[str]:
+    """Return the words of an attribute, which may be one word."""
+    value: object = getattr(cls, name)
+    words = [value] if isinstance(value, str) else list(value) if isinstance(value, Collection) else [None]
+    known = [word for word in words if isinstance(word, str)]
+    if len(known) < len(words):
+        raise TypeError(f"{name} of {cls.__name__} is {value!r}: allowed is a word, or a set of words")
+    return sorted(known)
+
+
 def _copied(fields: dict[str, object], owner: object, copy_of_owner: object) -> dict[str, object]:
     """Return a deep copy of an object's attributes."""
     import copy
 
-    return copy.deepcopy(fields, {id(owner): copy_of_owner})
+    try:
+        return copy.deepcopy(fields, {id(owner): copy_of_owner})
+    except Exception:
+        for name, value in fields.items():
+            try:
+                copy.deepcopy(value, {id(owner): copy_of_owner})
+            except Exception as error:
+                raise TypeError(f"`self.{name}` cannot be copied by copy.deepcopy: {error}") from error
+        raise
 
 
 def _error(

@@ -71,7 +71,7 @@ def _file(cls: type) -> str | None:
     of_module = getattr(_module(cls), "__file__", None)
     if not cells and isinstance(of_module, str) and os.path.isfile(of_module):
         return of_module
-    return (cells or names or [None])[0]
+    return next(iter([*cells, *names]), None)
 
 
 def _file_and_line(cls: type) -> tuple[str | None, int | None]:
@@ -104,12 +104,14 @@ def file(cls: type) -> str | None:
 def path(cls: type) -> str | None:
     """Return the file of a class as errors show it; `None` for a class that `--with` of the command does not find there.
 
-    It finds no class in a function. The program of this process would race again, and a module of a package needs its package.
+    It finds the classes that a file has at its top. The program of this process would race again, and a module of a package needs its
+    package.
     """
-    name = _file(cls)
-    if name is None or not os.path.isfile(name) or cls.__module__ == "__main__" or getattr(_module(cls), "__package__", ""):
+    name, module = _file(cls), _module(cls)
+    is_alone = module is not None and cls.__module__ != "__main__" and not module.__package__
+    if name is None or not os.path.isfile(name) or not is_alone:
         return None
-    return shown(name) if cls.__qualname__ == cls.__name__ else None
+    return shown(name) if any(value is cls for value in vars(module).values()) else None
 
 
 def source(cls: type) -> str:
@@ -194,6 +196,8 @@ def error(
         return raised
     code = _code_of(cls, method)
     name, line, function = (code.co_filename, code.co_firstlineno, code.co_name) if code else (None, None, method)
+    if method == "copy":
+        (name, line), function = _file_and_line(cls), cls.__name__
     if raised is None:
         text = f"{scheme}: `{method}` returned {wrong}, {_when(event, time)}"
         if wrong is not None and wrong.startswith("it is "):
@@ -206,7 +210,9 @@ def error(
         files = {_file(base) for base in _of_user(cls)} | {
             function.__code__.co_filename for base in _of_user(cls) for function in _functions(base)
         }
-        frames = [frame for frame in frames if frame.filename in files] or frames
+        of_class = [frame for frame in frames if frame.filename in files]
+        # The copy is this package's work, and its lines are nobody's fault.
+        frames = of_class if of_class or method == "copy" else frames
         if frames:
             name, line, function = frames[-1].filename, frames[-1].lineno, frames[-1].name
         if isinstance(raised, EndlessCall):

@@ -449,3 +449,15 @@ def test_every_attribute_of_the_page_exists() -> None:
         names = [word for word in text.split("`")[1::2]] + (["now"] if of is ff.PathState else [])
         public = {name for name in dir(of) if not name.startswith("_")}
         assert set(names) == public
+
+
+def test_a_negative_fraction_is_written_exactly() -> None:
+    texts = [StepBack.with_(rise=value).text for value in (-0.123456, -0.5, 0.000001, 0.0)]
+    assert texts == [f"step-back:rise={value}" for value in ("-12.3456%", "-50%", "0.0001%", "0%")]
+
+
+def test_plans_and_exits_show_all_that_they_have() -> None:
+    plan = ff.Plan(1, ask=5)
+    assert plan.ask == 5 and ff.Plan(1).ask is None
+    assert repr(plan) == "Plan(1, pacing=None, tag=0, wake=None, ssthresh=None, ask=5)"
+    assert repr(ff.exit("delay", rate=5)) == "exit('delay', window=None, ssthresh=None, rate=5)"

@@ -182,3 +182,46 @@ def test_a_class_of_a_script_or_a_package_has_no_command(folder: Path) -> None:
 def test_a_missing_file_of_with_is_one_line(words: list[str]) -> None:
     ended = subprocess.run([sys.executable, "-m", "firstflight", *words], env=ENVIRONMENT, capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (2, "error: --with needs a file\n")
+
+
+FACTORY = """
+import firstflight as ff
+
+class Common(ff.Scheme):
+    def plan(self, path):
+        return ff.Plan(self.segments * path.mss)
+
+class Few(Common):
+    segments = 4
+
+    def on(self, event, path):
+        if isinstance(event, ff.Lost) and event.opens_episode:
+            return ff.exit("loss")
+
+def made(segments):
+    class Made(Few):
+        def plan(self, path):
+            return ff.Plan(segments * path.mss)
+    Made.name = f"made-{segments}"
+    return Made
+
+Eight, Nine = made(8), made(9)
+"""
+
+
+def test_the_command_finds_a_class_from_a_function_and_skips_bases(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    module = loaded(folder, "factory", FACTORY)
+    for schemes in ([module.Few], [module.Nine], [module.Eight.with_(as_="few"), module.Nine]):
+        race = raced(*schemes)
+        assert bytes_of_command(race, folder) == race.rows.parquet(), race.command
+    assert hashed(module.Eight) != hashed(module.Nine)
+    assert raced(module.made(9)).command is None
+
+
+def test_with_writes_no_compiled_file(folder: Path) -> None:
+    (folder / "base.py").write_text(BASE)
+    words = [sys.executable, "-m", "firstflight", "--with", "base.py", "schemes", "base"]
+    environment = {name: value for name, value in ENVIRONMENT.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    subprocess.run(words, cwd=folder, env=environment, check=True, capture_output=True)
+    assert [file.name for file in folder.iterdir()] == ["base.py"]

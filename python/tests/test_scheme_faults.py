@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import threading
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import firstflight as ff
 import pytest
-from test_scheme import ENVIRONMENT, PATH, StepBack
+from test_scheme import ENVIRONMENT, PATH, ROUGH, StepBack
 
 
 class Divides(ff.SlowStart):
@@ -265,3 +266,96 @@ def test_after_an_interrupt_no_thread_runs_on_and_the_process_ends(body: str, af
     words = [sys.executable, "-c", code, str(after)]
     ended = subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "used little\n", "")
+
+
+class CallsLibrary(ff.SlowStart):
+    def on_ack(self, ack: ff.Acked, path: ff.PathState) -> None:
+        self.mean = statistics.mean([])
+
+
+def test_the_line_of_a_fault_in_a_library_is_the_class_s_own() -> None:
+    with pytest.raises(ff.SchemeError, match="StatisticsError in `on_ack`") as raised:
+        ff.race(PATH, schemes=[CallsLibrary], size="100kB", progress=False)
+    assert raised.value.file == __file__ and raised.value.line is not None
+    assert "statistics.mean([])" in Path(__file__).read_text().splitlines()[raised.value.line - 1]
+
+
+class HasLock(ff.SlowStart):
+    def __init__(self) -> None:
+        self.count = [0]
+        self.lock: threading.Lock | None = None
+
+    def on_round(self, ack: ff.Acked, path: ff.PathState) -> None:
+        self.lock = threading.Lock()
+
+
+def test_an_attribute_that_cannot_be_copied_is_named_at_its_instant() -> None:
+    with pytest.raises(ff.SchemeError, match="TypeError in `copy`, at .*`self.lock` cannot be copied") as raised:
+        ff.race(ROUGH, schemes=[HasLock], size="600kB", runs=4, progress=False)
+    error = raised.value
+    assert (error.method, error.file, error.event) == ("copy", __file__, "the copy for undo") and error.time > 0
+    assert isinstance(error.__cause__, TypeError)
+
+
+class SetsHook(ff.SlowStart):
+    def __init__(self) -> None:
+        self.on_ack = lambda ack, path: None  # type: ignore[method-assign]
+
+
+def test_a_hook_that_is_set_in_an_object_is_refused() -> None:
+    with pytest.raises(ff.SchemeError, match="`self.on_ack` is a function that no connection calls"):
+        ff.race(PATH, schemes=[SetsHook], size="100kB", progress=False)
+
+
+@pytest.mark.parametrize(("hook", "text"), [("on_acks", "is `on_ack` meant"), ("on_zzzz", "hooks are on_begin, ")])
+@pytest.mark.parametrize("base", [ff.SlowStart, ff.Scheme])
+def test_a_mistyped_hook_is_refused_when_the_class_is_made(base: type[ff.Scheme], hook: str, text: str) -> None:
+    with pytest.raises(TypeError, match=f"Typo defines `{hook}`, which is no hook: {text}"):
+        type("Typo", (base,), {hook: lambda self, ack, path: None})
+
+
+def test_a_hook_that_is_mistyped_later_is_refused_by_the_race() -> None:
+    later = type("Later", (ff.SlowStart,), {"on_time": 3})
+    ff.race(PATH, schemes=[later], size="100kB", progress=False)
+    later.on_lost = lambda self, loss, path: None  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match="is `on_loss` meant"):
+        ff.race(PATH, schemes=[later], size="100kB", progress=False)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "text"),
+    [
+        (ff.Parameter(-1), r"Bad\.rise has the default -1: allowed is 0 to 9007199254740992; min= and max= set others"),
+        (ff.Parameter(2.5), r"Bad\.rise has the default 2.5: allowed is 0 to 1.0; min= and max= set others"),
+        (ff.Parameter(5000.0, max=1e4), r"Bad\.rise has max=10000.0: allowed is a number from 0 to 4294.967295"),
+        (ff.Parameter(5, max=4, min=1), r"Bad\.rise has the default 5: allowed is 1 to 4$"),
+        (ff.Parameter("slow", words=["fast"]), r"Bad\.rise has the default 'slow': allowed is one of words=\['fast'\]"),
+        (ff.Parameter(float("nan")), r"Bad\.rise has the default nan"),
+        (ff.Parameter(0.5, unit="time"), r"Bad\.rise has unit='time' and a fraction"),
+        (ff.Parameter(True), r"Bad\.rise has the default True: allowed is an int, a float or a str"),
+    ],
+)
+def test_a_wrong_parameter_is_refused_with_its_class_and_name(parameter: object, text: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=text):
+        type("Bad", (ff.SlowStart,), {"rise": parameter})
+
+
+@pytest.mark.parametrize("label", ["x,hystart++", "a b", "", "a:b", "a=b"])
+def test_a_label_that_would_name_another_scheme_is_refused(label: str) -> None:
+    with pytest.raises(ValueError, match="the label is .*: allowed are letters, digits"):
+        StepBack.with_(as_=label)
+    with pytest.raises(ValueError, match="the value of rise is .*: allowed are letters, digits"):
+        StepBack.with_(rise=label)
+
+
+def test_words_that_are_no_set_are_one_word_or_an_error() -> None:
+    one = type("One", (ff.SlowStart,), {"uses": "marks"})
+    ff.race(PATH, schemes=[one], size="100kB", progress=False)
+    with pytest.raises(TypeError, match="uses of Number is 3: allowed is a word, or a set of words"):
+        ff.race(PATH, schemes=[type("Number", (ff.SlowStart,), {"uses": 3})], size="100kB", progress=False)
+
+
+@pytest.mark.parametrize("cases", [0, -1])
+def test_a_check_of_no_case_is_refused(cases: int) -> None:
+    with pytest.raises(ValueError, match=f"cases is {cases}: allowed is a whole number from 1"):
+        ff.check_scheme(StepBack, cases=cases)

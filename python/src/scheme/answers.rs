@@ -139,6 +139,15 @@ impl Plan {
         self.0.ssthresh.map(Bytes::get)
     }
 
+    /// The rate in bits per second to request from the routers; `None` requests none.
+    #[getter]
+    fn ask(&self) -> Option<u64> {
+        match self.0.ask {
+            Some(Ask::QuickStart { rate }) => Some(rate.bps()),
+            _ => None,
+        }
+    }
+
     fn __eq__(&self, other: &Self) -> bool {
         self.0 == other.0
     }
@@ -152,11 +161,12 @@ impl Plan {
             Pacing::Train { packets, gap } => Train { packets, gap: gap.nanos() }.__repr__(),
         };
         format!(
-            "Plan({}, pacing={pacing}, tag={}, wake={}, ssthresh={})",
+            "Plan({}, pacing={pacing}, tag={}, wake={}, ssthresh={}, ask={})",
             window.get(),
             tag.0,
             number(wake.map(Time::nanos)),
             number(ssthresh.map(Bytes::get)),
+            number(self.ask()),
         )
     }
 }
@@ -239,8 +249,8 @@ impl Exit {
     }
 
     fn __repr__(&self) -> String {
-        let (window, ssthresh) = (number(self.window), number(self.ssthresh));
-        format!("exit('{}', window={window}, ssthresh={ssthresh})", self.cause.name())
+        let [window, ssthresh, rate] = [self.window, self.ssthresh, self.rate].map(number);
+        format!("exit('{}', window={window}, ssthresh={ssthresh}, rate={rate})", self.cause.name())
     }
 }
 

@@ -1,5 +1,6 @@
 //! An object of Python as a start-up scheme.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use firstflight::schemes::{Initial, SlowStart};
@@ -35,6 +36,8 @@ pub(super) struct PyScheme {
     /// The built-in slow start, on which the class may be built.
     slow: SlowStart,
     readings: Mutex<Readings>,
+    /// The instant of the last call, in nanoseconds.
+    now: AtomicU64,
 }
 
 /// An answer of a user's method that is not allowed, with the method.
@@ -67,7 +70,13 @@ impl PyScheme {
                 .map_err(|error| class.error(py, ("__init__", "construction"), 0, Some(error), None))
         });
         match made {
-            Ok((object, slow)) => Self { class: Arc::clone(class), object, slow, readings: Mutex::default() },
+            Ok((object, slow)) => Self {
+                class: Arc::clone(class),
+                object,
+                slow,
+                readings: Mutex::default(),
+                now: AtomicU64::default(),
+            },
             Err(error) => {
                 class.watch.failed(class.name, 0, error);
                 unwind()
@@ -224,6 +233,7 @@ impl Startup for PyScheme {
         .widened_by(Self::widen);
 
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        *self.now.get_mut() = path.now.nanos();
         if self.class.is_slow_start && !self.class.has(Method::On) {
             self.with_hooks(event, path)
         } else {
@@ -232,6 +242,7 @@ impl Startup for PyScheme {
     }
 
     fn plan(&self, path: &Path) -> Plan {
+        self.now.store(path.now.nanos(), Ordering::Relaxed);
         if self.class.is_slow_start && !self.class.has(Method::Plan) {
             return self.slow.plan(path);
         }
@@ -257,11 +268,12 @@ impl Startup for PyScheme {
 impl Clone for PyScheme {
     fn clone(&self) -> Self {
         self.class.watch.go_on();
+        let now = self.now.load(Ordering::Relaxed);
         let copied = Python::attach(|py| {
             let _in_call = self.class.watch.begin(py, self.class.limit)?;
-            self.class.copy(py, &self.object).map_err(|error| {
-                self.class.error(py, ("__init__", "the copy for undo"), 0, Some(error), None)
-            })
+            self.class
+                .copy(py, &self.object)
+                .map_err(|error| self.class.error(py, ("copy", "the copy for undo"), now, Some(error), None))
         });
         match copied {
             Ok(object) => Self {
@@ -269,9 +281,10 @@ impl Clone for PyScheme {
                 object,
                 slow: self.slow.clone(),
                 readings: Mutex::default(),
+                now: AtomicU64::new(now),
             },
             Err(error) => {
-                self.class.watch.failed(self.class.name, 0, error);
+                self.class.watch.failed(self.class.name, now, error);
                 unwind()
             }
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{Bytes, Event};
+use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString, PyType};
@@ -142,6 +143,11 @@ impl Class {
         let mut slow = SlowStart::new(initial);
         show(&object, &slow);
         object.call_method0(intern!(py, "__init__"))?;
+        if let Some(hook) = fields.iter().find_map(|(name, value)| is_hook(&name, &value)) {
+            return Err(PyTypeError::new_err(format!(
+                "`self.{hook}` is a function that no connection calls: define it as a method of the class"
+            )));
+        }
         take(&object, &mut slow);
         Ok((object.unbind(), slow))
     }
@@ -179,6 +185,13 @@ impl Class {
         let made = py.import(MODULE).and_then(|module| module.call_method1(intern!(py, "_error"), arguments));
         made.map_or_else(|error| error, PyErr::from_value)
     }
+}
+
+/// Returns the name of an attribute of an object that is meant as a method which a connection calls.
+fn is_hook(name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Option<String> {
+    let name: String = name.extract().ok()?;
+    let is_method = name.starts_with("on_") || Method::ALL.iter().any(|method| method.name() == name);
+    (is_method && value.is_callable()).then_some(name)
 }
 
 /// Returns a field of a description.
