@@ -96,7 +96,9 @@ def main() -> int:
     program = [sys.executable, "-m", _call.PROGRAM, *(word for file in files for word in (_WITH, file))]
     try:
         shown = shlex.join(["python", *program[1:]]) if files else _call.PROGRAM
-        return _native.main([shown, *arguments], program, schemes=schemes, raced=taking_part(schemes, arguments))
+        raced = taking_part(schemes, arguments)
+        with_part = [(scheme, scheme in raced) for scheme in schemes]
+        return _native.main([shown, *arguments], program, schemes=with_part)
     except SchemeError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

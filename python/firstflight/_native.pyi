@@ -66,13 +66,9 @@ def run(
     """Carry out a command in this process, and return its result."""
 
 def main(
-    arguments: Sequence[str],
-    program: Sequence[str],
-    *,
-    schemes: Sequence[type[Scheme]] = (),
-    raced: Sequence[type[Scheme]] = (),
+    arguments: Sequence[str], program: Sequence[str], *, schemes: Sequence[tuple[type[Scheme], bool]] = ()
 ) -> int:
-    """Carry out the command line of this process, and return its exit code. Rows have the hash of the code of `raced`."""
+    """Carry out the command line of this process, and return its exit code. Rows have the hash of the code of the schemes with `True`."""
 
 def check_scheme(scheme: type[Scheme], *, cases: int = 200, seed: int = 1) -> None:
     """Check a class against the laws of schemes. Raises SchemeError for the first that it breaks."""

@@ -63,7 +63,8 @@ pub(crate) fn run(
     schemes: Vec<Bound<'_, PyType>>,
 ) -> PyResult<Answer> {
     let session = Session::new(width);
-    let classes = Classes::new(py, &schemes, &schemes, &session)?;
+    let classes = schemes.into_iter().map(|class| (class, true)).collect();
+    let classes = Classes::new(py, classes, &session)?;
     let (registry, of_command) = (classes.registered.registry(), Arc::clone(&session));
     let command = move || carry_out_in(&of_command, registry, arguments);
     let ended = wait_for(py, &session, progress, classes, command)?;
@@ -91,16 +92,16 @@ struct Classes {
 }
 
 impl Classes {
-    /// Registers classes for a command, which ends through its session if one of them fails. Rows have the hash of the code of `raced`.
+    /// Registers classes for a command, which ends through its session if one of them fails. Rows have the hash of the code of those that are
+    /// `true`.
     fn new(
         py: Python<'_>,
-        classes: &[Bound<'_, PyType>],
-        raced: &[Bound<'_, PyType>],
+        classes: Vec<(Bound<'_, PyType>, bool)>,
         session: &Arc<Session>,
     ) -> PyResult<Self> {
         let of_command = Arc::clone(session);
         let watch = Watch::new(move || of_command.interrupt());
-        Ok(Self { registered: Registered::new(py, classes, raced, &watch)?, watch })
+        Ok(Self { registered: Registered::new(py, classes, &watch)?, watch })
     }
 }
 
@@ -174,23 +175,23 @@ fn message(panic: &(dyn Any + Send)) -> String {
 }
 
 /// Carries out the command line of this process, as the program `firstflight` does, and returns its exit code. `program` has the words that
-/// start this program again. `schemes` are classes that are schemes in addition to the built-in ones. Rows have the hash of the code of `raced`.
+/// start this program again. `schemes` are classes that are schemes in addition to the built-in ones. Rows have the hash of the code of those that
+/// are `true`.
 ///
 /// Raises `SchemeError` if a class fails.
 #[pyfunction]
-#[pyo3(signature = (arguments, program, *, schemes=Vec::new(), raced=Vec::new()))]
+#[pyo3(signature = (arguments, program, *, schemes=Vec::new()))]
 pub(crate) fn main(
     py: Python<'_>,
     arguments: Vec<OsString>,
     program: Vec<OsString>,
-    schemes: Vec<Bound<'_, PyType>>,
-    raced: Vec<Bound<'_, PyType>>,
+    schemes: Vec<(Bound<'_, PyType>, bool)>,
 ) -> PyResult<u8> {
     if schemes.is_empty() {
         return Ok(py.detach(|| main_inside(Registry::builtin(), arguments, program)));
     }
     let session = Session::new(None);
-    let classes = Classes::new(py, &schemes, &raced, &session)?;
+    let classes = Classes::new(py, schemes, &session)?;
     let registry = classes.registered.registry();
     wait_for(py, &session, None, classes, move || main_inside(registry, arguments, program))
 }
@@ -207,8 +208,7 @@ pub(crate) fn check_scheme(
     seed: u64,
 ) -> PyResult<()> {
     let session = Session::new(None);
-    let classes = [scheme.clone()];
-    let classes = Classes::new(py, &classes, &classes, &session)?;
+    let classes = Classes::new(py, vec![(scheme.clone(), true)], &session)?;
     let registry = classes.registered.registry();
     registry.check().map_err(|error| PyValueError::new_err(error.to_string()))?;
     let Some(entry) = registry.schemes().last() else { return Ok(()) };

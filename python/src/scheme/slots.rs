@@ -99,23 +99,22 @@ impl Drop for Registered {
 }
 
 impl Registered {
-    /// Registers classes for one command. Its rows have the hash of the code of `raced`, in whatever order.
+    /// Registers classes for one command. Its rows have the hash of the code of those that are `true`, in whatever order.
     ///
     /// # Errors
     /// The exception for a class that is no scheme, or if there are more classes than slots.
     pub(crate) fn new(
         py: Python<'_>,
-        classes: &[Bound<'_, PyType>],
-        raced: &[Bound<'_, PyType>],
+        classes: Vec<(Bound<'_, PyType>, bool)>,
         watch: &Arc<Watch>,
     ) -> PyResult<Self> {
         let mut made = Self { slots: Vec::new(), registry: Registry::builtin() };
         let mut entries = Vec::new();
         let (mut source, mut key) = (BTreeSet::<String>::new(), String::new());
-        for class in classes {
-            let description = py.import(MODULE)?.call_method1(intern!(py, "_described"), (class,))?;
+        for (class, is_raced) in classes {
+            let description = py.import(MODULE)?.call_method1(intern!(py, "_described"), (&class,))?;
             let description = description.cast::<PyDict>()?;
-            if raced.iter().any(|raced| raced.is(class)) {
+            if is_raced {
                 source.insert(required(description, "source")?.extract()?);
             }
             let taken = made.slots.clone();
@@ -129,7 +128,7 @@ impl Registered {
             let mut slot = free(&*locked(&SLOTS)).ok_or_else(too_many)?;
             loop {
                 let (text, entry) = entry(description, slot)?;
-                let class = Arc::new(Class::new(entry.name, class, description, watch)?);
+                let class = Arc::new(Class::new(entry.name, &class, description, watch)?);
                 let mut slots = locked(&SLOTS);
                 if let Some(place @ Slot::Free) = slots.get_mut(slot) {
                     *place = Slot::Taken(class, entry.parameters);

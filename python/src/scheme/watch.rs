@@ -251,5 +251,5 @@ pub(crate) fn wait_for_ever(py: Python<'_>) {
         loop {
             std::thread::park();
         }
-    })
+    });
 }
