@@ -244,7 +244,7 @@ METHODS = ("on", "plan", "growth", *(name for name in vars(SlowStart) if name.st
 
 
 def _check_hooks(cls: type[Scheme]) -> None:
-    """Raise TypeError for a method that looks like a hook, which nobody would call."""
+    """Raise TypeError for a method that looks like a hook, which no connection would call."""
     for name in (name for base in cls.__mro__ for name in vars(base) if name.startswith("on_")):
         if name not in METHODS and callable(getattr(cls, name)):
             near = difflib.get_close_matches(name, METHODS, n=1)

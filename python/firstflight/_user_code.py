@@ -211,7 +211,7 @@ def error(
             function.__code__.co_filename for base in _of_user(cls) for function in _functions(base)
         }
         of_class = [frame for frame in frames if frame.filename in files]
-        # The copy is this package's work, and its lines are nobody's fault.
+        # A copy that fails outside the class is the fault of no line of it.
         frames = of_class if of_class or method == "copy" else frames
         if frames:
             name, line, function = frames[-1].filename, frames[-1].lineno, frames[-1].name
