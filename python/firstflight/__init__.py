@@ -13,6 +13,7 @@ from firstflight._diff import Diff, diff
 from firstflight._errors import CheckError, FirstflightError, OutputError, ScenarioError, SchemeError
 from firstflight._inspect import Inspection, Seen, inspect
 from firstflight._native import (
+    __version__ as __version__,
     Acked,
     Advice,
     Asked,
@@ -34,8 +35,10 @@ from firstflight._native import (
     Train,
     TrainCut,
     Woken,
-    exit,
 )
+
+# A star import leaves the built-in `exit` as it is.
+from firstflight._native import exit as exit
 from firstflight._paper import Figure, Papers, paper, papers
 from firstflight._path import Path
 from firstflight._plot import COLOURS, plot, tradeoff
@@ -102,7 +105,6 @@ __all__ = [
     "cbr",
     "check_scheme",
     "diff",
-    "exit",
     "inspect",
     "log_uniform",
     "one_of",

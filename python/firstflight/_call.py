@@ -62,16 +62,6 @@ def program(schemes: Sequence[type[Scheme]]) -> str | None:
     return shlex.join(["python", "-m", PROGRAM, *words])
 
 
-def table(answer: _native.Answer, name: str) -> _native.Table:
-    """Return the command's table of this name; an empty one if it has none."""
-    return dict(answer.tables).get(name) or _native.Table.from_json(b"")
-
-
-def text(answer: _native.Answer, name: str) -> str:
-    """Return the command's text of this name; empty if it has none."""
-    return dict(answer.texts).get(name, "")
-
-
 class _Bar:
     """A progress bar by tqdm, which appears after a second."""
 

@@ -14,6 +14,7 @@ from typing import Protocol
 from firstflight import _call
 from firstflight._native import Answer, Table
 from firstflight._results import Name, Page, Result, file_name
+from firstflight._sweep import Sweep
 
 __all__ = ["Diff", "diff"]
 
@@ -28,15 +29,15 @@ class HasRuns(Protocol):
 
 
 def diff(
-    before: HasRuns | Table | Name,
-    after: HasRuns | Table | Name,
+    before: HasRuns | Table | Sweep | Name,
+    after: HasRuns | Table | Sweep | Name,
     *,
     by_name: bool = False,
     numbers: str | Sequence[str] | None = None,
 ) -> Diff:
     """Compare two results, and return a row for each number of each scheme, with its change and the change's interval.
 
-    A result is a race, a table of rows, a file that `--parquet`, `--json` or `--csv` wrote, or the folder of a sweep. Of races the runs are
+    A result is a race, a sweep, a table of rows, a file that `--parquet`, `--json` or `--csv` wrote, or the folder of a sweep. Of races the runs are
     compared, by pairs of equal seeds. `by_name` matches paths by their numbers and schemes by their names even if the scenarios differ.
     `numbers` are the fields to compare (default: those that decide a choice).
 
@@ -55,8 +56,10 @@ def diff(
         raise
 
 
-def _file(side: HasRuns | Table | Name, folder: str, name: str) -> str:
+def _file(side: HasRuns | Table | Sweep | Name, folder: str, name: str) -> str:
     """Return the file of a result. One in memory is written into the folder."""
+    if isinstance(side, Sweep):
+        return file_name(side.folder)
     if isinstance(side, str | os.PathLike):
         return file_name(side)
     file = File(folder) / f"{name}.parquet"

@@ -61,7 +61,7 @@ class Inspection(Result):
     @property
     def summary(self) -> dict[str, Any]:
         """Numbers over all senders: counts, sums, and distributions by field, as `--summary --json` prints them."""
-        return cast("dict[str, Any]", json.loads(_call.text(self._answer, "summary")))
+        return cast("dict[str, Any]", json.loads(self._text("summary")))
 
     def seen(self) -> list[Seen]:
         """Return the path that each sender saw, with the evidence of each value; those that sent most first.

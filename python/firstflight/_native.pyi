@@ -6,6 +6,8 @@ from typing import Literal, NoReturn, TypeAlias
 
 from firstflight._scheme import Scheme
 
+__version__: str
+
 class Table:
     """A table: rows of typed columns, read without a copy by what speaks Arrow's C stream (polars, pandas, pyarrow, DuckDB)."""
 
@@ -16,6 +18,10 @@ class Table:
     @staticmethod
     def joined(tables: Sequence[Table]) -> Table:
         """Return the rows of several tables, one after the other. A column that a table lacks has no values there."""
+
+    @staticmethod
+    def from_parquet(file: bytes) -> Table:
+        """Return the table of the bytes of a Parquet file that `parquet` returned."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __len__(self) -> int: ...

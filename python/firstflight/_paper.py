@@ -50,17 +50,17 @@ class Figure(Result):
     @property
     def claims(self) -> Table:
         """A row for each claim: what the paper says and prints, what is expected, measured and recorded, and the status."""
-        return _call.table(self._answer, "claims")
+        return self._table("claims")
 
     @property
     def series(self) -> Table:
         """The curves over time: `plot`, `curve`, `time_s` and `value`, in SI units."""
-        return _call.table(self._answer, "series")
+        return self._table("series")
 
     @property
     def plots(self) -> Table:
         """A row for each plot: its title, its kind, and the labels, units and scales of its axes."""
-        return _call.table(self._answer, "plots")
+        return self._table("plots")
 
     def plot(self, number: int = 1, *, ax: Axes | None = None, notes: bool = True) -> tuple[Drawing, Axes]:
         """Draw the plot of this number, from 1, on `ax` or on new axes. With `notes`, the paper's printed numbers are below it.

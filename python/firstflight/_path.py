@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import cache
+from numbers import Integral, Real
 from typing import Any, Unpack
 
 from firstflight import _call, _native
@@ -52,7 +53,7 @@ class Path:
         """Return the path with these keys, which may be written with `-` or `_`."""
         path = cls()
         path._given = {
-            name: value for name, value in texts(keys).items() if name not in {_name(key) for key in without}
+            name: value for name, value in texts(keys).items() if name not in {name_of(key) for key in without}
         }
         return path
 
@@ -83,7 +84,8 @@ def _kinds() -> dict[str, tuple[str, bool]]:
     return {str(key["name"]): (str(key["kind"]), bool(key["repeats"])) for key in _native.keys()}
 
 
-def _name(key: str) -> str:
+def name_of(key: str) -> str:
+    """Return the name of a key as the command line writes it."""
     return key.rstrip("_").replace("_", "-")
 
 
@@ -94,7 +96,7 @@ def texts(keys: Mapping[str, Any]) -> dict[str, str | list[str]]:
     """
     given: dict[str, str | list[str]] = {}
     for key, value in keys.items():
-        name = _name(key)
+        name = name_of(key)
         if name not in _kinds():
             # The command says which key is meant.
             _call.run(["race", f"--{name}", ""])
@@ -120,17 +122,18 @@ def _text(key: str, kind: str, value: object) -> str:
         return value
     if isinstance(value, os.PathLike):
         return str(os.fspath(value))
-    if isinstance(value, int | float):
+    if isinstance(value, Real):
         unit = _UNITS.get(kind, "")
-        if kind == "time-or-count" and isinstance(value, float):
+        if kind == "time-or-count" and not isinstance(value, Integral):
             unit = "s"
         return number(value) + unit
     raise TypeError(f"{key}: text or a number is allowed, not {value!r}")
 
 
-def number(value: float) -> str:
-    """Return the number exactly as it prints, without an exponent."""
-    return format(Decimal(repr(value)), "f").removesuffix(".0")
+def number(value: Real | float) -> str:
+    """Return the number exactly as it prints, without an exponent. Numbers of numpy are allowed."""
+    exact = str(int(value)) if isinstance(value, Integral) else repr(float(value))
+    return format(Decimal(exact), "f").removesuffix(".0")
 
 
 def arguments(given: Mapping[str, str | list[str]]) -> list[str]:

@@ -156,6 +156,7 @@ def _short(names: Iterable[str]) -> dict[str, str]:
 def _chosen(present: Iterable[str], schemes: Sequence[str] | None) -> list[str]:
     """Return the schemes that are drawn, in order of appearance or as asked."""
     names = list(dict.fromkeys(present))
+    schemes = [schemes] if isinstance(schemes, str) else schemes
     if schemes is None:
         return names
     for scheme in schemes:
@@ -211,6 +212,8 @@ def _middle(runs: Sequence[_Run], limits: tuple[float, float]) -> tuple[Floats, 
     values = np.array([run.at(grid) for run in runs])
     enough = 2 * np.isfinite(values).sum(axis=0) >= len(runs)
     grid, values = grid[enough], values[:, enough]
+    if not grid.size:
+        return grid, grid, grid, grid
     low, middle, high = np.nanpercentile(values, [limits[0], 50, limits[1]], axis=0, method="linear")
     return grid, middle, low, high
 
@@ -298,7 +301,7 @@ def plot(
     begins with the first packet of the flow, its SYN; that of rates with the slot before its first data.
 
     `series` is the table of `--series`, or of rates in time slots (then `quantity="rate_bps"`). `exits` has the rows of single runs; with
-    it, a dot marks the median time at which a scheme left start-up, except on rates. `flow` is the number of the flow in the series.
+    it, a dot on the median marks the median time at which a scheme left start-up, if at least half of its runs did, except on rates. `flow` is the number of the flow in the series.
     `colours` replaces the cycle of matplotlib, by a list or by a colour for each scheme; `COLOURS` has some for readers with any colour
     vision.
 
@@ -340,7 +343,8 @@ def plot(
             for run in each:
                 name = scheme if run is each[0] else "_nolegend_"
                 ax.step(run.times / seconds, run.values / divisor, where="post", color=colour, label=name, alpha=0.5)
-        if scheme in left and began:
+        has_median = band is not None or len(each) == 1
+        if has_median and grid.size and began and 2 * len(left.get(scheme, [])) >= len(each):
             at = float(np.median(left[scheme]) + np.median(began[scheme]))
             place = max(int(np.searchsorted(grid, at, side="right")) - 1, 0)
             is_marked = True

@@ -12,45 +12,59 @@ from pathlib import Path as File
 from typing import Any
 
 from firstflight import _call
-from firstflight._path import Path, texts
+from firstflight._errors import ScenarioError
+from firstflight._path import Path, name_of, texts
 from firstflight._results import Row
+
+
+#: A value of a key: text, or a number in the unit of its key.
+Value = str | float
 
 
 class Draw:
     """A distribution from which each path of a population draws a key."""
 
-    __slots__ = ("_toml",)
+    __slots__ = ("_kind", "_values")
 
-    def __init__(self, toml: str) -> None:
-        self._toml = toml
+    def __init__(self, kind: str, *values: Value | Draw) -> None:
+        self._kind = kind
+        self._values = values
+
+    def toml(self, key: str) -> str:
+        """Return the distribution as a sweep's file writes it for a key."""
+        if self._kind in {"cbr", "share"}:
+            (of_rate,) = self._values
+            return f"{{ {self._kind} = {of_rate.toml('share') if isinstance(of_rate, Draw) else _share(of_rate)} }}"
+        values = ", ".join(_drawn(key, value) for value in self._values)
+        return f"{{ {self._kind} = [{values}] }}"
 
     def __repr__(self) -> str:
-        return f"Draw({self._toml})"
+        return f"{self._kind.replace('-', '_')}({', '.join(map(repr, self._values))})"
 
 
-def uniform(low: str, high: str) -> Draw:
+def uniform(low: Value, high: Value) -> Draw:
     """Return values between `low` and `high`, all as likely: rates, times, sizes, queues, shares."""
-    return Draw(f"{{ uniform = [{_quoted(low)}, {_quoted(high)}] }}")
+    return Draw("uniform", low, high)
 
 
-def log_uniform(low: str, high: str) -> Draw:
+def log_uniform(low: Value, high: Value) -> Draw:
     """Return values between `low` and `high` whose logarithms are all as likely."""
-    return Draw(f"{{ log-uniform = [{_quoted(low)}, {_quoted(high)}] }}")
+    return Draw("log-uniform", low, high)
 
 
-def one_of(*values: str | Draw) -> Draw:
+def one_of(*values: Value | Draw) -> Draw:
     """Return one of these values, each as likely."""
-    return Draw(f"{{ one-of = [{', '.join(_drawn(value) for value in values)}] }}")
+    return Draw("one-of", *values)
 
 
 def cbr(share_of_rate: float | Draw) -> Draw:
     """Return cross traffic of a constant rate: this share of the path's rate."""
-    return Draw(f"{{ cbr = {_share(share_of_rate)} }}")
+    return Draw("cbr", share_of_rate)
 
 
 def share(of_rate: float | Draw) -> Draw:
     """Return the rate of another link, as this share of the path's rate."""
-    return Draw(f"{{ share = {_share(of_rate)} }}")
+    return Draw("share", of_rate)
 
 
 class Population:
@@ -90,7 +104,7 @@ class Population:
                 if given is not None:
                     raise TypeError(f"{name}: a list of paths has them, and a file has a column of its own")
         self._seed, self._runs, self._part, self._give_up = seed, runs, part, give_up
-        self._keys = dict(keys)
+        self._keys = _toml(keys)
 
     @classmethod
     def mlab(
@@ -125,7 +139,7 @@ class Population:
             lines.insert(0, f"population = {_quoted(str(self._source) if self._csv is None else 'paths.csv')}")
         lines.append(f"schemes = [{_quoted(schemes)}]")
         lines.append("\n[path]")
-        lines += [f"{name} = {value}" for name, value in _keys(self._keys).items()]
+        lines += [f"{name} = {value}" for name, value in self._keys.items()]
         return "\n".join(lines) + "\n"
 
     def paths(self) -> list[Row]:
@@ -146,7 +160,11 @@ class Population:
                 paths = File(folder) / "paths.csv"
                 paths.write_text(self._csv, encoding="utf-8")
                 words.append(f"--population={paths}")
-            yield words, text
+            try:
+                yield words, text
+            except ScenarioError as error:
+                # The user has no such files.
+                raise ScenarioError(str(error).replace(folder + os.sep, "")) from None
 
     def __repr__(self) -> str:
         if self._csv is not None:
@@ -155,28 +173,33 @@ class Population:
         return f"Population({what}, seed={self._seed})"
 
 
-def _keys(keys: Mapping[str, Any]) -> dict[str, str]:
+def _toml(keys: Mapping[str, Any]) -> dict[str, str]:
+    """Return keys as the file of a sweep writes them. Raises ScenarioError and TypeError as a `Path` does."""
     out: dict[str, str] = {}
     for key, value in keys.items():
-        name = key.replace("_", "-")
         if isinstance(value, Draw):
-            out[name] = value._toml
+            # An unknown key is refused here.
+            texts({key: ""})
+            out[name_of(key)] = value.toml(key)
         elif isinstance(value, list | tuple):
-            out[name] = f"[{', '.join(_drawn(one) for one in value)}]"
+            out[name_of(key)] = f"[{', '.join(_drawn(key, one) for one in value)}]"
         else:
             given = texts({key: value})
-            out |= {name: _drawn(text) if isinstance(text, str) else _quoted(";".join(text)) for name, text in given.items()}
+            out |= {name: _quoted(text if isinstance(text, str) else ";".join(text)) for name, text in given.items()}
     return out
 
 
-def _drawn(value: str | Draw) -> str:
+def _drawn(key: str, value: Value | Draw) -> str:
     if isinstance(value, Draw):
-        return value._toml
-    return _quoted(value)
+        return value.toml(key)
+    if key == "share":
+        return _share(value)
+    (text,) = texts({key: value}).values() or ("",)
+    return _quoted(text if isinstance(text, str) else ";".join(text))
 
 
-def _share(value: float | Draw) -> str:
-    return value._toml if isinstance(value, Draw) else _quoted(f"{value * 100:.12g}%")
+def _share(value: Value) -> str:
+    return _quoted(value if isinstance(value, str) else f"{value * 100:.12g}%")
 
 
 def _quoted(text: str) -> str:

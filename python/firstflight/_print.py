@@ -82,7 +82,7 @@ def paper_figure(
     series: Rows
     if isinstance(results, Race):
         series = results.series
-        exits = results.runs if exits is None else exits
+        exits = results.exits if exits is None else exits
     else:
         series = results
     try:

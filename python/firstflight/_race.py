@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 from collections.abc import Sequence
 from functools import cached_property
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 from firstflight import _call
 from firstflight._keys import Keys
 from firstflight._keys import Scheme as Name
-from firstflight._native import Table, read_parquet
-from firstflight._path import Path, arguments, texts
+from firstflight._native import Answer, Table, read_parquet
+from firstflight._path import Path, arguments, number, texts
 from firstflight._plot import Band, Colours, plot, tradeoff
-from firstflight._results import Result, Row
+from firstflight._results import Result, Row, file_name
 from firstflight._scheme import Choice, Scheme, chosen
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def race(
     elif isinstance(scenario, Path):
         words += ["race", *scenario.with_(**keys).arguments]
     else:
-        words += ["run", os.fspath(scenario)]
+        words += ["run", file_name(scenario)]
     if not isinstance(scenario, Path):
         words += arguments(texts(keys))
     classes: list[type[Scheme]] = []
@@ -73,28 +74,54 @@ def race(
         return raced
 
 
+def _of_command(command: str) -> list[str]:
+    """Return the arguments of a command line of a race: the words from the command's name on."""
+    words = shlex.split(command)
+    return words[words.index("race") :]
+
+
 class Race(Result):
     """The result of a race: a row for each scheme, best first. With several runs, a field is a mean, and `<field>_ci95` half its interval."""
 
     @property
     def runs(self) -> Table:
         """A row for each scheme and seed."""
-        return _call.table(self._answer, "runs")
+        return self._table("runs")
 
     @cached_property
     def series(self) -> Table:
         """Window, flight, RTT, queue and delivered bytes over time, of all runs. Recorded by `race(…, series=True)`; else the race runs again."""
         return self._series()
 
-    def slots(self, length: str = "100ms") -> Table:
-        """Return the rates of every flow and link in time slots of this length. The race runs again for it."""
-        return self._series(f"--slot={length}")
+    def slots(self, length: str | float = "100ms") -> Table:
+        """Return the rates of every flow and link in time slots of this length, a text or seconds. The race runs again for it."""
+        return self._series(f"--slot={length if isinstance(length, str) else number(length) + 's'}")
+
+    def _again(self, *more: str) -> Answer:
+        """Carry out the race again with further options, as it was resolved: a scenario file may have changed since."""
+        resolved = self._text("command")
+        words = _of_command(resolved) if resolved else self._arguments
+        return _call.run([*words, *self._flows(), *more], schemes=self._schemes)
+
+    @property
+    def command(self) -> str | None:
+        """The command line of a shell that gives the same bytes; `None` for a class that is in no file."""
+        resolved = super().command
+        return None if resolved is None else shlex.join([*shlex.split(resolved), *self._flows()])
+
+    def _flows(self) -> list[str]:
+        return ["--each-flow"] if self._text("command") and "--each-flow" in self._arguments else []
 
     def _series(self, *more: str) -> Table:
         with tempfile.TemporaryDirectory(prefix="firstflight-") as folder:
             file = File(folder) / "series.parquet"
             self._again(f"--series={file}", *more)
             return read_parquet(file)
+
+    @property
+    def exits(self) -> Table | None:
+        """The rows of single runs, if they say when start-up ended: those of a population of flows do not."""
+        return self.runs if "exit_time_s" in self.runs.columns else None
 
     @property
     def best(self) -> Row:
@@ -127,7 +154,8 @@ class Race(Result):
     ) -> tuple[Figure, Axes]:
         """Draw a quantity of the series over time: for each scheme the median over runs, and a band between two percentiles.
 
-        `quantity` is a column of `series`. With `band=None` each run is a line. With `exits`, a dot marks the median end of start-up. Names
+        `quantity` is a column of `series`. With `band=None` each run is a line. With `exits`, a dot marks the median end of start-up, if at
+        least half of the runs left it. Names
         in `schemes` and colours are those of the series. Without `ax` there are new axes; the settings of matplotlib stay as they are.
 
         Raises ValueError for a scheme, quantity or flow that the series does not have, and ImportError without matplotlib.
@@ -138,7 +166,7 @@ class Race(Result):
             schemes=schemes,
             ax=ax,
             band=band,
-            exits=self.runs if exits else None,
+            exits=self.exits if exits else None,
             flow=flow,
             colours=colours,
             legend=legend,

@@ -18,6 +18,13 @@ def read(path: str | os.PathLike[str]) -> Table:
     Raises ScenarioError for another kind of file, and OSError if it cannot be read.
     """
     file = File(path)
+    try:
+        return _read(file)
+    except ValueError as error:
+        raise ScenarioError(str(error)) from None
+
+
+def _read(file: File) -> Table:
     if file.is_dir():
         parts = sorted(file.glob("part-*.parquet"))
         if not parts:
@@ -27,7 +34,9 @@ def read(path: str | os.PathLike[str]) -> Table:
         return Table.from_json(file.read_bytes())
     if file.suffix in {".parquet", ".pq"}:
         return read_parquet(file)
-    raise ScenarioError(f"{file}: its name ends with none of .parquet, .pq, .json and .jsonl, and it is no folder of a sweep")
+    raise ScenarioError(
+        f"{file}: a file that ends with .parquet, .pq, .json or .jsonl, or the folder of a sweep is wanted; pandas and polars read CSV"
+    )
 
 
 def schemes() -> list[dict[str, Any]]:

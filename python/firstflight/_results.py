@@ -7,6 +7,7 @@ import os
 import shlex
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any, Self
 
@@ -43,6 +44,9 @@ class Row(Mapping[str, Value]):
     def __getitem__(self, name: str) -> Value:
         return self._fields[name]
 
+    def __reduce__(self) -> tuple[type[Row], tuple[dict[str, Value]]]:
+        return Row, (self._fields,)
+
     def __getattr__(self, name: str) -> Any:
         try:
             return self._fields[name]
@@ -74,6 +78,32 @@ class Page:
         return f"Page({len(self.html)} characters)"
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What a command printed and computed."""
+
+    #: The bytes for standard output.
+    printed: bytes
+    #: The lines for standard error: notes and warnings.
+    said: str
+    #: The tables of results, by name.
+    tables: dict[str, Table]
+    #: The texts of results, by name.
+    texts: dict[str, str]
+    #: The heads of the table that people see.
+    heads: list[str]
+    #: Whether each of its columns has numbers.
+    is_numbers: list[bool]
+    #: The cells of its rows.
+    cells: list[list[str]]
+
+    @classmethod
+    def of(cls, answer: Answer) -> Kept:
+        """Keep an answer of the extension module, which cannot be pickled."""
+        tables, texts = dict(answer.tables), dict(answer.texts)
+        return cls(answer.printed, answer.said, tables, texts, answer.heads, answer.is_numbers, answer.cells)
+
+
 class Result:
     """The result of a command: rows, as an Arrow table, and a verdict.
 
@@ -85,7 +115,7 @@ class Result:
         self, arguments: Sequence[str], answer: Answer, schemes: Sequence[type[Scheme]] = ()
     ) -> None:
         self._arguments = list(arguments)
-        self._answer = answer
+        self._kept = Kept.of(answer)
         self._schemes = list(schemes)
 
     @classmethod
@@ -98,6 +128,14 @@ class Result:
     ) -> Self:
         return cls(arguments, _call.run(arguments, progress=progress, schemes=schemes), schemes)
 
+    def _table(self, name: str) -> Table:
+        """Return the command's table of this name; an empty one if it has none."""
+        return self._kept.tables.get(name) or Table.from_json(b"")
+
+    def _text(self, name: str) -> str:
+        """Return the command's text of this name; empty if it has none."""
+        return self._kept.texts.get(name, "")
+
     def _again(self, *more: str) -> Answer:
         """Carry out the command again with further options. The same command gives the same results."""
         return _call.run([*self._arguments, *more], schemes=self._schemes)
@@ -105,22 +143,22 @@ class Result:
     @property
     def rows(self) -> Table:
         """The rows, with the columns of `--parquet`: `rows.units` and `rows.meanings` describe them."""
-        return _call.table(self._answer, "rows")
+        return self._table("rows")
 
     @property
     def verdict(self) -> str:
         """The verdict in words, and its notes, each in a line."""
-        return _call.text(self._answer, "verdict")
+        return self._text("verdict")
 
     @property
     def notes(self) -> list[str]:
         """What the command noted on its input, each in a line."""
-        return self._answer.said.splitlines()
+        return self._kept.said.splitlines()
 
     @property
     def title(self) -> str:
         """The subject of the result in words; empty if the verdict says it."""
-        return _call.text(self._answer, "title")
+        return self._text("title")
 
     @property
     def command(self) -> str | None:
@@ -128,12 +166,12 @@ class Result:
         program = _call.program(self._schemes)
         if program is None:
             return None
-        return _call.text(self._answer, "command") or f"{program} {shlex.join(self._arguments)}"
+        return self._text("command") or f"{program} {shlex.join(self._arguments)}"
 
     @property
     def text(self) -> str:
         """What the command prints."""
-        return self._answer.printed.decode()
+        return self._kept.printed.decode()
 
     def report(self, path: str | File | None = None) -> Page:
         """Return the report, and write it to `path` if that is given. The command runs again for it."""
@@ -175,12 +213,12 @@ class Result:
 
     def _shown(self, rows: int | None = None) -> str:
         """Return title, verdict and the first `rows` rows of the table as HTML."""
-        answer = self._answer
-        if not answer.cells:
+        kept = self._kept
+        if not kept.cells:
             return f"<pre>{html.escape(self.text)}</pre>"
         title = f"<p>{html.escape(self.title)}</p>" if self.title else ""
         verdict = verdict_html(self.verdict) if self.verdict else ""
-        return title + verdict + table_html(answer.heads, answer.is_numbers, answer.cells[:rows])
+        return title + verdict + table_html(kept.heads, kept.is_numbers, kept.cells[:rows])
 
 
 def verdict_html(verdict: str) -> str:

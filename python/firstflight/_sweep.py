@@ -12,7 +12,7 @@ from firstflight import _call
 from firstflight._native import Answer, Table, read_parquet
 from firstflight._population import Population
 from firstflight._race import Schemes
-from firstflight._results import Result, Row, table_html, verdict_html
+from firstflight._results import Result, Row, file_name, table_html, verdict_html
 from firstflight._scheme import Scheme, chosen
 
 
@@ -41,7 +41,7 @@ def sweep(
         return Sweep(folder, answer, temporary, toml=text, schemes=classes)
     if schemes is not None:
         raise TypeError("schemes: the sweep's file has its own")
-    words = ["sweep", os.fspath(population), *more]
+    words = ["sweep", file_name(population), *more]
     answer = _call.run(words, progress=progress)
     command = None if temporary is not None else shlex.join([_call.PROGRAM, *words])
     return Sweep(folder, answer, temporary, command=command)
@@ -67,7 +67,9 @@ class Sweep:
         self.toml = toml
         #: The command line of a shell that races the same sweep into the same folder; `None` for a population of Python, whose file is `toml`.
         self.command = command
-        self._answer = answer
+        self._text = answer.printed.decode().rstrip("\n")
+        #: What the command noted on its input, each in a line.
+        self.notes = answer.said.splitlines()
         self._temporary = temporary
 
     @property
@@ -88,7 +90,7 @@ class Sweep:
         return self.rows.__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
-        return self._answer.printed.decode().rstrip("\n")
+        return self._text
 
 
 def score(
@@ -105,7 +107,7 @@ def score(
 
     Raises ScenarioError for a folder that is no sweep, or that lacks parts.
     """
-    words = ["score", str(folder.folder) if isinstance(folder, Sweep) else os.fspath(folder)]
+    words = ["score", file_name(folder.folder if isinstance(folder, Sweep) else folder)]
     words += [] if where is None else [f"--where={where}"]
     words += ["--partial"] if partial else []
     scored = Score._of(words, schemes=folder.schemes if isinstance(folder, Sweep) else schemes)

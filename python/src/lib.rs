@@ -28,6 +28,11 @@ mod _native {
     #[pymodule_export]
     use crate::table::{Table, read_parquet};
 
+    /// The version of the package.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "the name in Python")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
     /// Prepares the module: a damaged Parquet file is an exception, and prints nothing.
     #[pymodule_init]
     #[expect(clippy::unnecessary_wraps, reason = "the signature is pyo3's")]

@@ -173,11 +173,31 @@ impl Table {
 
     /// Returns the table as the bytes of the file that `--parquet` writes.
     fn parquet<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let Some(records) = &self.records else {
-            return Err(PyTypeError::new_err("the table was read from a file, which has these bytes"));
+        let bytes = match (&self.records, self.columns.get()) {
+            (None, Some(Columns { schema, batches })) => parquet::of_batches(Arc::clone(schema), batches),
+            (records, _) => parquet::to_bytes(records.as_deref().unwrap_or_default()),
         };
-        let bytes = parquet::to_bytes(records).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok(PyBytes::new(py, &bytes))
+        Ok(PyBytes::new(py, &bytes.map_err(|error| PyValueError::new_err(error.to_string()))?))
+    }
+
+    /// Returns the table of the bytes of a Parquet file that [`Table::parquet`] returned.
+    #[staticmethod]
+    fn from_parquet(file: Vec<u8>) -> PyResult<Self> {
+        let (schema, batches) =
+            parquet::batches(file).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Self::of_columns(schema, batches))
+    }
+
+    /// Returns how `pickle` and `copy` make the table again: from its JSON lines, or from its Parquet file.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let (py, table) = (slf.py(), slf.get());
+        let Some(records) = &table.records else {
+            return Ok((slf.getattr("from_parquet")?, (table.parquet(py)?,)));
+        };
+        let mut lines = Vec::new();
+        firstflight_export::json::write_lines(&mut lines, records)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok((slf.getattr("from_json")?, (PyBytes::new(py, &lines),)))
     }
 }
 

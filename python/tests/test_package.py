@@ -208,7 +208,7 @@ def test_a_folder_without_a_sweep_is_refused(tmp_path: Path) -> None:
         ff.read(tmp_path)
     with pytest.raises(ff.ScenarioError):
         ff.score(tmp_path)
-    with pytest.raises(ff.ScenarioError, match="ends with none of"):
+    with pytest.raises(ff.ScenarioError, match="is wanted"):
         ff.read(tmp_path / "rows.xlsx")
 
 
@@ -254,3 +254,61 @@ def test_the_types_of_keys_are_those_of_the_tables() -> None:
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     ).stdout
     assert made == Path(ff.__file__).with_name("_keys.py").read_text(encoding="utf-8"), "run python/make_keys.py"
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    numpy = pytest.importorskip("numpy")
+    path = ff.Path.of({"rate": numpy.float64(1e7), "rtt": numpy.float64(0.04), "runs": numpy.int64(2), "size": numpy.int64(100_000)})
+    assert path.keys == {"rate": "10000000bit", "rtt": "0.04s", "runs": "2", "size": "100000B"}
+
+
+def test_a_population_takes_numbers_and_refuses_unknown_keys() -> None:
+    population = ff.Population(2, rate=ff.log_uniform(1e6, 1e7), rtt=[0.02, "40ms"], loss=ff.one_of(0, ff.uniform(0.001, 0.01)), size=50_000)
+    assert 'rate = { log-uniform = ["1000000bit", "10000000bit"] }' in population.toml()
+    assert 'rtt = ["0.02s", "40ms"]' in population.toml()
+    assert len(ff.sweep(population, "slow-start").rows) == 4
+    with pytest.raises(ff.ScenarioError, match="`--rat`"):
+        ff.Population(2, rat=ff.uniform("1mbit", "2mbit"))
+
+
+def test_an_error_of_a_population_names_no_file_that_is_gone() -> None:
+    with pytest.raises(ff.ScenarioError) as error:
+        ff.sweep(ff.Population(2, rate="nonsense", rtt="20ms"), "slow-start")
+    assert "firstflight-" not in str(error.value)
+    assert "sweep.toml:" in str(error.value)
+
+
+def test_sweeps_are_compared() -> None:
+    population = ff.Population(6, rate=ff.log_uniform("2mbit", "50mbit"), rtt="20ms", size="50kB")
+    before, after = (ff.sweep(population, ["slow-start", "leap"]) for _ in range(2))
+    assert "no number" in ff.diff(before, after).verdict or "equal" in ff.diff(before, after).verdict
+
+
+def test_a_sweep_of_an_edited_class_is_another_sweep(tmp_path: Path) -> None:
+    file = tmp_path / "edited_scheme.py"
+    program = (
+        "import firstflight as ff, sys; sys.path.insert(0, {folder!r}); from edited_scheme import Mine\n"
+        "p = ff.Population(4, rate=ff.log_uniform('2mbit', '50mbit'), rtt='20ms', size='50kB')\n"
+        "ff.sweep(p, [Mine], out={out!r}); print('swept')\n"
+        "print(ff.score({out!r}, schemes=[Mine]).notes)"
+    ).format(folder=str(tmp_path), out=str(tmp_path / "rows"))
+    code = "import firstflight as ff\nclass Mine(ff.SlowStart):\n    K = {k}\n    def on_ack(self, ack, path):\n        if path.delivered > self.K: return ff.exit('delay')\n"
+    file.write_text(code.format(k=20_000))
+    assert in_python(program).stdout.startswith("swept")
+    assert in_python(program).stdout.startswith("swept")
+    file.write_text(code.format(k=40_000))
+    refused = in_python(program)
+    assert "the source code of its schemes is another version" in refused.stderr
+    assert refused.stdout == ""
+    scored = in_python(program.replace("ff.sweep(", "0 and ff.sweep("))
+    assert "another version of the source code" in scored.stdout
+
+
+def test_a_star_import_leaves_the_built_in_exit() -> None:
+    assert in_python("from firstflight import *; print(exit.__class__.__name__)").stdout == "Quitter\n"
+    assert ff.__version__.count(".") == 2
+
+
+def test_files_that_begin_with_a_dash_are_files() -> None:
+    with pytest.raises(ff.ScenarioError, match=r"\./-mine\.toml"):
+        ff.race("-mine.toml")

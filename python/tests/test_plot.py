@@ -247,3 +247,25 @@ def test_a_line_over_an_equal_one_is_dashed() -> None:
         "twin": "--",
         "leap": "-",
     }
+
+
+def test_a_population_of_flows_is_drawn_without_exits(tmp_path: Path) -> None:
+    path = ff.Path(rate="20mbit", rtt="60ms", topology="dumbbell:hosts=4", flows=4, size="100kB")
+    for each_flow in (False, True):
+        race = ff.race(path, ["slow-start", "leap"], each_flow=each_flow)
+        assert "start-up ends" not in lines(drawn(race))
+        ff.paper_figure(race, tmp_path / "flows.pdf")
+
+
+def test_a_quantity_without_values_draws_nothing() -> None:
+    race = ff.race(ff.Path(rate="20mbit", rtt="60ms"), "slow-start", size="500kB", runs=2)
+    ax = drawn(race, "ssthresh_bytes")
+    assert len(lines(ax)["slow-start"].get_xdata()) == 0
+
+
+def test_a_dot_marks_an_exit_of_at_least_half_the_runs(race: ff.Race) -> None:
+    exits = [row["exit_time_s"] is not None for row in race.runs.rows() if row["scheme"] == "slow-start"]
+    ax = drawn(race, schemes=["slow-start"])
+    assert ("start-up ends" in lines(ax)) == (2 * sum(exits) >= len(exits))
+    assert "start-up ends" not in lines(drawn(race, schemes=["slow-start"], band=None))
+    assert set(lines(drawn(race, schemes="leap"))) == {"leap", "start-up ends"}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 import shlex
 from pathlib import Path
+from typing import Any
 
 import firstflight as ff
 import pytest
@@ -45,13 +47,52 @@ def test_a_random_scenario_gives_the_bytes_of_the_command(number: int, command: 
     assert ff.Table.from_json(printed).rows() == race.rows.rows()
 
 
-@pytest.mark.parametrize("number", [3, 17, 29])
-def test_the_command_of_a_result_gives_its_bytes(number: int, command: Command, tmp_path: Path) -> None:
-    path, schemes = scenario(number)
-    race = ff.race(path, schemes)
+#: Races of every kind: keys, schemes, and whether the rows are of flows.
+KINDS: dict[str, tuple[dict[str, Any], list[str] | None, bool]] = {
+    "plain": ({}, ["leap", "slow-start"], False),
+    "labels and parameters": ({}, ["paced:first=4,as=four", "paced"], False),
+    "several runs": ({"runs": 3, "jitter": "1ms", "seed": 7}, ["leap", "bbr"], False),
+    "a preset": ({"rate": None, "rtt": None, "path": "quicly-leo"}, ["leap"], False),
+    "restarts": ({"rounds": 3, "idle": "5s", "restart": "all"}, ["slow-start"], False),
+    "a population": ({"topology": "dumbbell:hosts=4", "flows": 6, "arrivals": "poisson:10"}, ["slow-start", "leap"], False),
+    "flows of a population": ({"topology": "dumbbell:hosts=4", "flows": 6, "arrivals": "poisson:10"}, ["slow-start"], True),
+    "a script": ({"flow": ["size=100kB", "size=50kB,start=1s"], "size": None}, ["slow-start", "leap"], False),
+    "a QUIC stack": ({"stack": "noq"}, ["slow-start", "leap"], False),
+    "a trace": ({"rate": None, "rate_trace": "0s=20mbit,100ms=5mbit"}, ["leap"], False),
+}
+
+
+def raced(kind: str) -> ff.Race:
+    keys, schemes, each_flow = KINDS[kind]
+    return ff.race(ff.Path.of({"rate": "10mbit", "rtt": "40ms", "size": "100kB", **keys}), schemes, each_flow=each_flow)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_command_of_a_race_gives_its_bytes(kind: str, command: Command, tmp_path: Path) -> None:
+    race = raced(kind)
     assert race.command is not None
     command([*shlex.split(race.command)[1:], f"--parquet={tmp_path / 'again.parquet'}"])
     assert (tmp_path / "again.parquet").read_bytes() == race.rows.parquet()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_race_of_any_kind_has_series_and_a_copy(kind: str) -> None:
+    race = raced(kind)
+    copied = pickle.loads(pickle.dumps(race))
+    assert copied.rows.parquet() == race.rows.parquet()
+    assert copied.verdict == race.verdict
+    assert copied.command == race.command
+    if kind != "a QUIC stack":
+        assert len(copied.series) > 10
+
+
+def test_a_race_runs_again_as_it_ran_when_its_file_has_changed(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('rate = "20mbit"\nrtt = "40ms"\nsize = "100kB"\nschemes = ["leap"]\n')
+    race = ff.race(file)
+    recorded = ff.race(file, series=True).series.rows()
+    file.write_text('rate = "1mbit"\nrtt = "40ms"\nsize = "100kB"\nschemes = ["leap"]\n')
+    assert race.series.rows() == recorded
 
 
 def test_series_and_runs_are_those_of_the_command(command: Command, tmp_path: Path) -> None:

@@ -123,6 +123,9 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
     if let Some(of_others) = &of_others {
         output::say(&format!("{of_others}\n"));
     }
+    if manifest.is_of_other_source(registry) {
+        output::say("the rows are of another version of the source code of their schemes\n");
+    }
     if let Some(incomplete) = &incomplete {
         output::say(&format!("not {incomplete}\n"));
     }

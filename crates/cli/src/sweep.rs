@@ -86,7 +86,7 @@ pub(crate) fn sweep(command: &Command, registry: Registry, arguments: &[String])
         let message = format!("--out: {} would overwrite the {what} {}", part.display(), own.display());
         return Err(Failure::usage(message).at(place));
     }
-    let folder = Folder::open(out, &sweep, arguments).map_err(|error| error.of(&name))?;
+    let folder = Folder::open(out, (&sweep, registry), arguments).map_err(|error| error.of(&name))?;
     if let (Some(tasks), Some(file)) = (tasks, &command.file) {
         let script =
             slurm::script((&sweep, command.population.as_deref()), file, out, tasks, jobs.unwrap_or(1))?;

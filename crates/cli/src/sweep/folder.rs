@@ -30,6 +30,14 @@ const OF_BUILD: &str = "build";
 /// The manifest's field with the text that names the population.
 const OF_POPULATION: &str = "population";
 
+/// The manifest's field with the hash of the source code of schemes that are not built in.
+const OF_SOURCE: &str = "source_hash";
+
+/// Returns the hash of the source code of those of the schemes that are not built in; `None` if all are, or if the code is not known.
+fn source_hash<'a>(mut names: impl Iterator<Item = &'a str>, registry: Registry) -> Option<String> {
+    names.find_map(|name| registry.source_of(name)).map(|hash| format!("{hash:016x}"))
+}
+
 /// A folder that belongs to one sweep.
 pub(crate) struct Folder<'a> {
     path: PathBuf,
@@ -60,7 +68,11 @@ impl NoFolder {
 
 impl<'a> Folder<'a> {
     /// Opens the folder. Creates it if it does not exist, and writes the sweep's manifest if there is none.
-    pub(crate) fn open(path: &Path, sweep: &'a Sweep, arguments: &[String]) -> Result<Self, NoFolder> {
+    pub(crate) fn open(
+        path: &Path,
+        (sweep, registry): (&'a Sweep, Registry),
+        arguments: &[String],
+    ) -> Result<Self, NoFolder> {
         // All paths are checked before anything is written.
         let hash = sweep.hash().map_err(|error| NoFolder::Sweep(error.to_string()))?;
         let refuse = |message: String| {
@@ -71,7 +83,11 @@ impl<'a> Folder<'a> {
             |error: &std::io::Error| refuse(format!("cannot write into {}: {error}", path.display()));
         check_folder(path).map_err(|error| cannot(&error))?;
         std::fs::create_dir_all(path).map_err(|error| cannot(&error))?;
-        let manifest = manifest(sweep, &hash);
+        let names = sweep.choices.iter().map(|choice| choice.entry.name);
+        let mut manifest = manifest(sweep, &hash);
+        if let Some(source) = source_hash(names, registry) {
+            manifest.insert(OF_SOURCE.to_owned(), source.into());
+        }
         let file = path.join(MANIFEST);
         let text = serde_json::to_string_pretty(&manifest).unwrap_or_default() + "\n";
         let new =
@@ -244,6 +260,8 @@ pub(crate) struct Manifest {
     pub(crate) parts: u64,
     /// The hash of the sweep.
     pub(crate) sweep: String,
+    /// The hash of the source code of schemes that are not built in, if it was known.
+    source_hash: Option<String>,
 }
 
 impl Manifest {
@@ -270,6 +288,13 @@ impl Manifest {
             .parse_choices(&self.schemes)
             .map_err(|error| format!("{MANIFEST} has `schemes` that cannot be read: {error}"))?;
         Ok(choices.iter().map(|choice| choice.name().to_owned()).collect())
+    }
+
+    /// Checks whether the rows are of another version of the source code of schemes that are not built in.
+    pub(crate) fn is_of_other_source(&self, registry: Registry) -> bool {
+        let choices = registry.parse_choices(&self.schemes).unwrap_or_default();
+        let now = source_hash(choices.iter().map(|choice| choice.entry.name), registry);
+        now.is_some() && self.source_hash.is_some() && now != self.source_hash
     }
 
     /// Returns the number of consecutive paths that come from one draw.
@@ -311,6 +336,7 @@ fn difference(found: &Map<String, Value>, wanted: &Map<String, Value>) -> Option
     let of = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), ToString::to_string);
     Some(match other.0.as_str() {
         "sweep" => "its paths, or their weights or names, are others".to_owned(),
+        OF_SOURCE => "the source code of its schemes is another version".to_owned(),
         key => format!("its `{key}` is {} and this one's is {}", of(found.get(key)), of(Some(other.1))),
     })
 }

@@ -86,6 +86,16 @@ pub fn batches(file: Vec<u8>) -> Result<(SchemaRef, Vec<RecordBatch>), ParquetEr
     })
 }
 
+/// Returns batches that [`batches`] read as one Parquet file.
+///
+/// # Errors
+/// Fails if the Parquet encoder fails.
+pub fn of_batches(schema: SchemaRef, batches: &[RecordBatch]) -> Result<Vec<u8>, ParquetError> {
+    let mut writer = ArrowWriter::try_new(Vec::new(), schema, None)?;
+    batches.iter().try_for_each(|batch| writer.write(batch))?;
+    Ok(writer.into_inner()?)
+}
+
 /// Returns the records as one Parquet file. Each note on the file is stored under a key.
 pub(crate) fn encode(records: &[Record], notes: &[(&str, String)]) -> Result<Vec<u8>, ParquetError> {
     let batch = batch(records)?;
