@@ -31,9 +31,9 @@ def run(
 ) -> _native.Answer:
     """Carry out the command with these arguments, without the program's name, and return its result.
 
-    `schemes` are the classes whose names are in the arguments. `progress` is a function, or true for a bar by tqdm, or false for none. `None` shows a
-    bar where tqdm is installed and somebody looks: in a notebook or a terminal. Raises an exception of `firstflight` for a failure, and
-    KeyboardInterrupt at an interrupt.
+    `schemes` are the classes whose names are in the arguments. `progress` is a function, or true for a bar by tqdm, or false for none.
+    `None` shows a bar where tqdm is installed and somebody looks: in a notebook or a terminal. Raises an exception of `firstflight` for a
+    failure, and KeyboardInterrupt at an interrupt.
     """
     shown = _progress(progress)
     try:

@@ -37,9 +37,9 @@ def diff(
 ) -> Diff:
     """Compare two results, and return a row for each number of each scheme, with its change and the change's interval.
 
-    A result is a race, a sweep, a table of rows, a file that `--parquet`, `--json` or `--csv` wrote, or the folder of a sweep. Of races the runs are
-    compared, by pairs of equal seeds. `by_name` matches paths by their numbers and schemes by their names even if the scenarios differ.
-    `numbers` are the fields to compare (default: those that decide a choice).
+    A result is a race, a sweep, a table of rows, a file that `--parquet`, `--json` or `--csv` wrote, or the folder of a sweep. Of races the
+    runs are compared, by pairs of equal seeds. `by_name` matches paths by their numbers and schemes by their names even if the scenarios
+    differ. `numbers` are the fields to compare (default: those that decide a choice).
 
     Raises ScenarioError if the results have no path in common.
     """

@@ -18,7 +18,8 @@ class OutputError(FirstflightError, OSError):
 
 
 class SchemeError(FirstflightError):
-    """A fault of a scheme that is a Python class: an exception in it, an answer that is not allowed, a call without an end, or a broken law.
+    """A fault of a scheme that is a Python class: an exception in it, an answer that is not allowed, a call without an end, or a broken
+    law.
 
     The text has the line of the class's code. An exception of that code is the `__cause__`.
     """

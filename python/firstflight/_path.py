@@ -21,8 +21,8 @@ _UNITS = {"rate": "bit", "time": "s", "size": "B", "packets": "p", "queue": "B",
 class Path:
     """A path and the endpoints on it: the keys of a race.
 
-    A key of the command line has `_` in place of `-`. A value is text as on the command line (`rate="20mbit"`), or a number in bit/s, seconds,
-    bytes, packets or a share; a flag is a bool; a key that may be given several times takes a list.
+    A key of the command line has `_` in place of `-`. A value is text as on the command line (`rate="20mbit"`), or a number in bit/s,
+    seconds, bytes, packets or a share; a flag is a bool; a key that may be given several times takes a list.
 
     >>> Path(rate="20mbit", rtt=0.06, queue="0.5bdp", cross=["tcp:2,cubic", "5mbit"])
     Path(rate='20mbit', rtt='0.06s', queue='0.5bdp', cross=['tcp:2,cubic', '5mbit'])

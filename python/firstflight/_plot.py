@@ -295,15 +295,14 @@ def plot(
 ) -> tuple[Figure, Axes]:
     """Draw a quantity over time, a line for each scheme.
 
-    With several runs the line is the median over runs and the band is between two percentiles of them, both at each time; with
-    `band=None` each run is a line. Values hold until the next row, as steps. A line ends where fewer than half of the runs go on. A line over an
-    equal one is dashed. Time
-    begins with the first packet of the flow, its SYN; that of rates with the slot before its first data.
+    With several runs the line is the median over runs and the band is between two percentiles of them, both at each time; with `band=None`
+    each run is a line. Values hold until the next row, as steps. A line ends where fewer than half of the runs go on. A line over an equal
+    one is dashed. Time begins with the first packet of the flow, its SYN; that of rates with the slot before its first data.
 
     `series` is the table of `--series`, or of rates in time slots (then `quantity="rate_bps"`). `exits` has the rows of single runs; with
-    it, a dot on the median marks the median time at which a scheme left start-up, if at least half of its runs did, except on rates. `flow` is the number of the flow in the series.
-    `colours` replaces the cycle of matplotlib, by a list or by a colour for each scheme; `COLOURS` has some for readers with any colour
-    vision.
+    it, a dot on the median marks the median time at which a scheme left start-up, if at least half of its runs did, except on rates. `flow`
+    is the number of the flow in the series. `colours` replaces the cycle of matplotlib, by a list or by a colour for each scheme; `COLOURS`
+    has some for readers with any colour vision.
 
     Raises `ValueError` for a scheme, quantity or flow that the table does not have, and `ImportError` without matplotlib.
     """
@@ -385,8 +384,8 @@ def tradeoff(
     Each point is the mean over runs, with its 95 % confidence intervals. With `front`, a line of steps joins the schemes that no other
     scheme beats in both quantities, if lower is better. Schemes without both quantities are left out.
 
-    `rows` has a row for each scheme. Colours follow `schemes`, or the order of the rows, which is that of the ranking. Raises `ValueError` for a scheme or a quantity that it does not have, and `ImportError` without
-    matplotlib.
+    `rows` has a row for each scheme. Colours follow `schemes`, or the order of the rows, which is that of the ranking. Raises `ValueError`
+    for a scheme or a quantity that it does not have, and `ImportError` without matplotlib.
     """
     import numpy as np
 

@@ -73,10 +73,10 @@ class Population:
     >>> Population(200, rate=log_uniform("2mbit", "1gbit"), rtt=log_uniform("5ms", "300ms"), size="1MB", seed=7)
     Population(200 paths, seed=7)
 
-    `paths` is a number of draws, a list of `Path`s, or the name of a CSV file with a column for each key, `weight` and `name`. A key is a value
-    as of a `Path`, a distribution (`uniform`, `log_uniform`, `one_of`, `cbr`, `share`), or a list of values, all combinations of which are raced.
-    `weights` are those of listed paths, in any unit. `runs` is the number of runs on each path; `give_up` ends a transfer after this many times its
-    ideal completion time, which a path with other cross traffic than a constant rate or bulk TCP does not have.
+    `paths` is a number of draws, a list of `Path`s, or the name of a CSV file with a column for each key, `weight` and `name`. A key is a
+    value as of a `Path`, a distribution (`uniform`, `log_uniform`, `one_of`, `cbr`, `share`), or a list of values, all combinations of
+    which are raced. `weights` are those of listed paths, in any unit. `runs` is the number of runs on each path; `give_up` ends a transfer
+    after this many times its ideal completion time, which a path with other cross traffic than a constant rate or bulk TCP does not have.
     """
 
     def __init__(
@@ -119,8 +119,8 @@ class Population:
     ) -> Population:
         """Return paths drawn from the percentiles of M-Lab's tests in a territory (`"DE"`, ISO 3166). The data are free of rights (CC0).
 
-        `month` is `2024-10` or `2025-10`. Metrics are independent unless `rank_correlation` (0 to 1) is given. `loss` takes the retransmitted
-        share as random loss, which is a bound. docs/guide/sweep.md says what the data are, and are not.
+        `month` is `2024-10` or `2025-10`. Metrics are independent unless `rank_correlation` (0 to 1) is given. `loss` takes the
+        retransmitted share as random loss, which is a bound. docs/guide/sweep.md says what the data are, and are not.
         """
         words = [f"mlab:{territory}"]
         words += [] if month is None else [month]

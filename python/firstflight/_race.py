@@ -39,10 +39,10 @@ def race(
 ) -> Race:
     """Race schemes over one path, and return the result: a row for each scheme, best first.
 
-    `scenario` is a `Path`, or the name of a scenario file. Further keys go over it: `size`, `runs`, `seed` and all others of a path. `schemes` are names with
-    parameters, as in `["slow-start", "paced:first=4"]` or `"all,-vegas"`, and subclasses of `Scheme`; without them all are raced, or those of the file. `series` records
-    window, flight, RTT and queue over time in the first run already. `each_flow` gives a row for each flow of a population. `jobs` is the number
-    of runs at a time; results do not depend on it.
+    `scenario` is a `Path`, or the name of a scenario file. Further keys go over it: `size`, `runs`, `seed` and all others of a path.
+    `schemes` are names with parameters, as in `["slow-start", "paced:first=4"]` or `"all,-vegas"`, and subclasses of `Scheme`; without them
+    all are raced, or those of the file. `series` records window, flight, RTT and queue over time in the first run already. `each_flow`
+    gives a row for each flow of a population. `jobs` is the number of runs at a time; results do not depend on it.
 
     Raises ScenarioError for wrong input, with the place.
     """
@@ -81,7 +81,10 @@ def _of_command(command: str) -> list[str]:
 
 
 class Race(Result):
-    """The result of a race: a row for each scheme, best first. With several runs, a field is a mean, and `<field>_ci95` half its interval."""
+    """The result of a race: a row for each scheme, best first.
+
+    With several runs, a field is a mean, and `<field>_ci95` is half its 95 % confidence interval.
+    """
 
     @property
     def runs(self) -> Table:
@@ -90,7 +93,10 @@ class Race(Result):
 
     @cached_property
     def series(self) -> Table:
-        """Window, flight, RTT, queue and delivered bytes over time, of all runs. Recorded by `race(…, series=True)`; else the race runs again."""
+        """Window, flight, RTT, queue and delivered bytes over time, of all runs.
+
+        `race(…, series=True)` records them in the first run; otherwise the race runs again.
+        """
         return self._series()
 
     def slots(self, length: str | float = "100ms") -> Table:

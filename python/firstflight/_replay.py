@@ -22,9 +22,10 @@ def replay(
 ) -> Replay:
     """Replay a recorded connection to a scheme, and return its decisions: a row for each change of its plan.
 
-    `scheme` is a name with parameters, or a class. `file` is a trace that `--events` wrote, or the qlog of a QUIC sender. On a trace without `scheme`, the decisions of the recorded scheme
-    are compared with the recorded ones. On a qlog, the replay is an open loop: the packets are those of the log's own controller, and the
-    decisions change nothing. `every_call` gives a row for each call, not only for those that change the plan.
+    `scheme` is a name with parameters, or a class. `file` is a trace that `--events` wrote, or the qlog of a QUIC sender. On a trace
+    without `scheme`, the decisions of the recorded scheme are compared with the recorded ones. On a qlog, the replay is an open loop: the
+    packets are those of the log's own controller, and the decisions change nothing. `every_call` gives a row for each call, not only for
+    those that change the plan.
 
     Raises ScenarioError for a file that cannot be read, and CheckError for a decision that is not the recorded one, or a host that breaks a
     law.

@@ -26,8 +26,8 @@ def sweep(
 ) -> Sweep:
     """Race schemes over a population of paths, or over those of a sweep's file, and return the folder with the rows.
 
-    `out` is the folder. A sweep can be interrupted or killed; the same call goes on where it stopped. Without `out` the folder is a temporary one,
-    which lasts as long as the result. A file has its own schemes, and `schemes` is not allowed then.
+    `out` is the folder. A sweep can be interrupted or killed; the same call goes on where it stopped. Without `out` the folder is a
+    temporary one, which lasts as long as the result. A file has its own schemes, and `schemes` is not allowed then.
 
     Raises ScenarioError for wrong input, or for a folder of another sweep.
     """
@@ -65,7 +65,7 @@ class Sweep:
         self.folder = folder
         #: The text of the sweep's file, if a `Population` gave it.
         self.toml = toml
-        #: The command line of a shell that races the same sweep into the same folder; `None` for a population of Python, whose file is `toml`.
+        #: The command line of a shell that races the same sweep into the same folder; `None` for a population, whose file is `toml`.
         self.command = command
         self._text = answer.printed.decode().rstrip("\n")
         #: What the command noted on its input, each in a line.
@@ -102,8 +102,8 @@ def score(
 ) -> Score:
     """Score a sweep: each scheme's cost, loss, queue, timeouts and harm, and the best schemes by class of path.
 
-    `where` selects paths, as in `"loss<=0.1%,cross=none"`. `partial` scores the parts that are there, even if some are missing. `schemes` are the
-    classes in the sweep of a folder; a `Sweep` knows its own.
+    `where` selects paths, as in `"loss<=0.1%,cross=none"`. `partial` scores the parts that are there, even if some are missing. `schemes`
+    are the classes in the sweep of a folder; a `Sweep` knows its own.
 
     Raises ScenarioError for a folder that is no sweep, or that lacks parts.
     """
