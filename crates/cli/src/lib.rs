@@ -76,8 +76,8 @@ pub fn main_with(registry: Registry) -> ExitCode {
 }
 
 /// Carries out a command line with the schemes, restart policies and laws of `registry`, as [`main_with`] does, in a process of another
-/// program. `arguments` begins with the name that errors and results show. `program` starts this program again: its file, and the arguments before the
-/// command's.
+/// program. `arguments` begins with the name that errors and results show. `program` has the words that start this program again: its file,
+/// and the arguments before those of a command. Returns the exit code.
 pub fn main_inside(registry: Registry, arguments: Vec<OsString>, program: Vec<OsString>) -> u8 {
     firstflight_emulate::own_program::set(program);
     main_of(registry, &CommandLine::new(arguments))

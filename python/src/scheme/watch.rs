@@ -1,8 +1,8 @@
 //! The calls of classes in Python that are in progress, and the first fault of one.
 //!
-//! A thread that runs a class notes the beginning and the end of each call in its counter, which costs no clock. The thread that
-//! waits for the command looks at these counters from time to time. A call during which the counter does not change for too long is ended with an
-//! exception in that thread.
+//! Each thread that runs a class has a counter, which increases at the beginning and at the end of each call. The thread that waits for the
+//! command reads the counters every few milliseconds. If a counter does not change for longer than the class allows, an exception ends the
+//! call in the counter's thread. The threads that run a class read no clock.
 
 use std::cell::RefCell;
 use std::fmt;

@@ -161,7 +161,7 @@ pub fn markdown(records: &[Record], verdict: &str, style: &TableStyle) -> String
     lines.concat() + &markdown::table(&heads, &is_numbers, &rows)
 }
 
-/// The cells of a table of a wide terminal, or of the columns that a style chooses.
+/// A table as text: the columns that fit a wide terminal, or those that a style chooses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selected {
     /// The head of each column: its name and its unit.
