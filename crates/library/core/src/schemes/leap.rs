@@ -1,52 +1,55 @@
 //! Leap: Firstflight's own start-up. The spread of the first flight's ACKs gives an estimate of the bottleneck's rate. A paced train a
-//! little below that rate measures how much of it is available. Then the pipe is filled within one RTT, and a train faster than the
-//! bottleneck verifies the estimate.
+//! little below that rate measures how much of it is available. Then the pipe is filled, and a train faster than the bottleneck verifies
+//! the estimate.
 //!
 //! - First: the initial window is sent in one burst. The ACKs of a burst arrive at the bottleneck's rate, unless they are aggregated.
-//! - Probe: packets are sent at `fraction` of that rate. If their delay grows, other flows use a part of the capacity, and the growth
+//! - Probe: a train is sent at `fraction` of that rate. If its delay grows, other flows use a part of the capacity, and the growth
 //!   gives the available rate.
-//! - Rise: half a BDP of packets is sent just below the rate.
+//! - Quiet: packets are sent at slow start's pace until the verdict on this train.
+//! - Rise: half a BDP of packets is sent just below the rate. The window at most doubles in a round trip, and grows fourfold while packets
+//!   do not wait.
 //! - Verify: a train is sent at 1.5 times the rate. Its delay must grow if the rate is the bottleneck's. If the delay does not grow, ACKs
 //!   were aggregated or spread by something else, and a train at 4 times the rate searches for the bottleneck.
 //! - Hold: packets are sent just below the rate for the RTT until the verdict on the train is known.
+//! - Fill: other flows use a part of the capacity. The window grows to the available rate, as in slow start, and stops if a queue grows.
+//! - Drain: less may be in flight than is. Nothing is sent until the rest is acknowledged or lost, so that the avoidance law does not
+//!   respond to its losses again.
+//!
+//! The profile `alone` has no Quiet and no Fill: Probe lasts for the whole RTT until its verdict, and nothing bounds the growth of Rise.
 //!
 //! `leap-saved` knows the window of an earlier connection, and also sends a quarter of that window over the first RTT.
 //!
 //! No paper defines the parameters of this scheme: `docs/schemes/leap.md` has the reason for each.
 
+mod delivery;
+mod entry;
+mod growth;
+mod judge;
+mod rates;
 mod spread;
 mod trend;
 
+use self::delivery::Delivery;
+pub(crate) use self::entry::{LEAP, LEAP_SAVED};
+use self::growth::Growth;
+use self::rates::{cruise, found, in_packets, payload, per_rtt, product, window_with_headroom};
 use self::spread::{Capacity, HoldBack, Spread};
-use self::trend::{Slope, TICKS, Trend};
-use crate::evidence::is_starved;
+use self::trend::Trend;
 use crate::interface::{
     Ack, Cause, Delivered, Event, Exit, Loss, LostPacket, Origin, Pacing, Path, PathEstimate, Plan, Sent,
     Startup, Step, Tag,
 };
-use crate::registry::{Ability, Help, Kind, Needs, Numbers, Parameter, SchemeEntry, Value, place};
 use crate::schemes::{Initial, SavedPath, SlowStart};
 use crate::u32_bytes::Bytes32;
 use crate::units::{Bytes, Rate, Span, Time};
-use crate::wide::mul_div;
 
 const MILLION: u64 = 1_000_000;
-/// The default share of the capacity at which Probe sends, in millionths.
-const FRACTION_PPM: u32 = 750_000;
-/// The share of the rate at which Rise and Hold send. Below 1, so that a queue that other flows built drains.
-const CRUISE_RATE: (u64, u64) = (98, 100);
 /// The rate of the train that must exceed the bottleneck, relative to the rate to be verified, in hundredths.
 const CONFIRM_FACTOR: u16 = 150;
 /// The rate of the train that searches for an unknown bottleneck, relative to the delivered rate, in hundredths.
 const SEARCH_FACTOR: u16 = 400;
 /// The rate of the searching train after the first flight overflowed the queue, in hundredths. Lower, so that the train is not lost.
 const SEARCH_FACTOR_AFTER_LOSS: u16 = 200;
-/// Growth of the delay above which Probe, Rise and Hold have built a queue, in millionths of the time between transmissions.
-const QUEUE_GROWTH_PPM: u64 = 50_000;
-/// Minimum growth of the delay in a train of Verify that exceeds the bottleneck, in millionths of the time between transmissions.
-const TRAIN_GROWTH_PPM: u64 = 20_000;
-/// A measured capacity within this factor of the rate, above or below, confirms the rate.
-const VERDICT_TOLERANCE: (u64, u64) = (5, 4);
 /// Losses up to this share of the window do not end the start-up, so that random loss of 1 % does not end it.
 const LOSS_BUDGET: (u64, u64) = (3, 100);
 /// Losses up to this number of packets do not end the start-up.
@@ -55,31 +58,34 @@ const LOSS_BUDGET_PACKETS: u64 = 4;
 const MIN_TRAIN_PACKETS: u64 = 16;
 /// The length of a train, in the longest times for which ACKs were held back.
 const HOLDBACKS_PER_TRAIN: u64 = 6;
-/// The window exceeds the BDP by three eighths and by this number of packets, so that the pacing rate is the limit and aggregated ACKs
-/// do not stop transmission.
-const WINDOW_HEADROOM_PACKETS: u64 = 20;
 /// The saved window may be too large by this factor. The first RTT uses the saved window divided by it.
 const SAVED_WINDOW_DIVISOR: u64 = 4;
 /// If the saved RTT is at least this many times the present RTT, it is of another path (RFC 9959 section 3.2).
 const MIN_RTT: u64 = 2;
 /// If the present RTT is more than this many times the saved RTT, the saved RTT is of another path (RFC 9959 section 4.2.1).
 const MAX_RTT_INCREASE: u64 = 10;
-/// The maximum window of TCP (RFC 7323 section 2.3).
-const MAX_WINDOW: Bytes = Bytes::new(1 << 30);
+/// The length of the first train in packets, in the profile `shared`.
+const SHORT_TRAIN_PACKETS: u64 = 24;
+/// A train sent at less than this share of its pace is not judged.
+const PACE_TOLERANCE: (u64, u64) = (9, 10);
+/// An initial window of fewer packets may be acknowledged at fewer than four instants, if every second packet is.
+const FEW_PACKETS: u64 = 8;
 
 /// The state of the scheme `leap`.
 #[derive(Clone, Debug)]
 pub struct Leap {
     stage: Stage,
+    /// Why Fill or Drain began, which is the cause of the exit after it.
+    cause: Cause,
     window: Bytes32,
+    growth: Growth,
     /// The estimated rate of the bottleneck. All rates are in IP bits per second.
     capacity: Rate,
-    /// The rate at which Rise fills the pipe, and which Verify confirms.
+    /// The rate at which Rise and Fill fill the pipe, and which Verify confirms.
     target: Rate,
-    /// The pacing rate.
+    /// The pacing rate, unless the bound on the window requires a lower one.
     pace: Rate,
-    /// The newest delivery rate.
-    delivery: Option<Rate>,
+    delivery: Delivery,
     trend: Trend,
     spread: Spread,
     holdback: HoldBack,
@@ -88,16 +94,22 @@ pub struct Leap {
     judged: u16,
     /// The rate of the train relative to the target, in hundredths.
     factor: u16,
-    /// Bytes sent in this stage.
+    /// Bytes sent in this stage, and when the first of them was sent.
     sent: Bytes32,
-    /// Acknowledged bytes of the judged packets, without those acknowledged at the first instant; lost bytes of the judged packets.
+    sent_from: Option<Time>,
+    /// Acknowledged bytes and lost bytes of the judged packets.
     judged_acked: Bytes32,
     lost: Bytes32,
-    first: Option<Time>,
+    /// The number of ACKs of packets sent after the first train, before its verdict.
+    later_acks: u8,
     /// [`Path::delivered`] when the first flight began.
     before: Bytes,
     /// Whether the application or the receiver, and not the plan, limited the judged packets.
     starved: bool,
+    /// Whether the fast train was sent at less than its pace, because loss recovery or the window limited it.
+    slow_train: bool,
+    /// Whether the profile is `alone`.
+    is_alone: bool,
     fraction_ppm: u32,
     saved: Option<(Bytes32, Span)>,
     /// Slow start, for all starts but the first of a connection or path.
@@ -110,76 +122,28 @@ enum Stage {
     Closed,
     First,
     Probe,
+    Quiet,
     Rise,
     Verify,
     Hold,
+    Fill,
+    Drain,
     /// A later start, or one after a lost SYN: slow start.
     Plain,
 }
 
-const FRACTION: &str = "fraction";
-const SAVED: &str = "saved";
-const RTT: &str = "rtt";
-
-const FRACTION_PARAMETER: Parameter = Parameter {
-    name: FRACTION,
-    kind: Kind::Fraction { min_ppm: 100_000, max_ppm: 1_000_000 },
-    default: Value::Fraction { ppm: FRACTION_PPM },
-    help: "the share of the capacity at which the first train is paced: less loses less next to other traffic",
-};
-
-pub(crate) const LEAP: SchemeEntry = SchemeEntry {
-    name: "leap",
-    summary: "the first flight's spread gives the rate, a paced train the available share, a faster one verifies it",
-    source: "docs/schemes/leap.md",
-    law: "bbr-cruise",
-    parameters: &[FRACTION_PARAMETER],
-    needs: Needs::of(&[
-        Ability::AckClock,
-        Ability::Rate,
-        Ability::Sends,
-        Ability::NewestAck,
-        Ability::PacketCounts,
-        Ability::DeliveryRate,
-    ])
-    .using(&[Ability::Marks, Ability::LostPackets, Ability::ExactSendTimes, Ability::DenseAcks]),
-    make: |initial, settings| Leap::from_numbers(initial, &settings.numbers()).into(),
-};
-
-pub(crate) const LEAP_SAVED: SchemeEntry = SchemeEntry {
-    name: "leap-saved",
-    summary: "leap that also sends a quarter of what an earlier connection found in its first round trip",
-    parameters: &[
-        FRACTION_PARAMETER,
-        Parameter {
-            name: SAVED,
-            kind: Kind::Bytes { min: Bytes::ZERO, max: MAX_WINDOW },
-            default: Value::Bytes(Bytes::ZERO),
-            help: "bytes that the earlier connection had acknowledged in an RTT; 0 is nothing saved",
-        },
-        Parameter {
-            name: RTT,
-            kind: Kind::Span { min: Span::ZERO, max: Span::from_secs(60) },
-            default: Value::Span(Span::ZERO),
-            help: "the earlier connection's minimum RTT; 0 is nothing saved",
-        },
-    ],
-    needs: LEAP.needs.helped_by(Help::Memory),
-    make: |initial, settings| Leap::from_saved(initial, &settings.numbers(), None).into(),
-    ..LEAP
-};
-
 impl Leap {
-    /// Returns a start-up for `initial`. `saved` is what an earlier connection over the path learned.
-    pub fn new(initial: Initial, saved: Option<SavedPath>) -> Self {
+    fn with(initial: Initial, saved: Option<SavedPath>, is_alone: bool, fraction_ppm: u32) -> Self {
         let saved = saved.filter(|saved| !saved.window.is_zero() && !saved.rtt.is_zero());
         Self {
             stage: Stage::Closed,
+            cause: Cause::Delay,
             window: Bytes32::ZERO,
+            growth: Growth::new(),
             capacity: Rate::ZERO,
             target: Rate::ZERO,
             pace: Rate::ZERO,
-            delivery: None,
+            delivery: Delivery::default(),
             trend: Trend::default(),
             spread: Spread::default(),
             holdback: HoldBack::default(),
@@ -187,34 +151,18 @@ impl Leap {
             judged: 0,
             factor: 0,
             sent: Bytes32::ZERO,
+            sent_from: None,
             judged_acked: Bytes32::ZERO,
             lost: Bytes32::ZERO,
-            first: None,
+            later_acks: 0,
             before: Bytes::ZERO,
             starved: false,
-            fraction_ppm: FRACTION_PPM,
+            slow_train: false,
+            is_alone,
+            fraction_ppm,
             saved: saved.map(|SavedPath { window, rtt }| (window.into(), rtt)),
             slow: SlowStart::new(initial),
             initial: u16::try_from(initial.segments.max(1)).unwrap_or(u16::MAX),
-        }
-    }
-
-    /// Returns the scheme with the parameters `numbers`, in the order of the entry of `leap`.
-    pub fn from_numbers(initial: Initial, numbers: &Numbers) -> Self {
-        Self {
-            fraction_ppm: numbers.ppm(const { place(LEAP.parameters, FRACTION) }),
-            ..Self::new(initial, None)
-        }
-    }
-
-    /// Returns the scheme with the parameters `numbers`, in the order of the entry of `leap-saved`. `remembered` is the host's own memory
-    /// of an earlier connection and replaces the saved values in `numbers`.
-    pub fn from_saved(initial: Initial, numbers: &Numbers, remembered: Option<SavedPath>) -> Self {
-        let window = numbers.bytes(const { place(LEAP_SAVED.parameters, SAVED) });
-        let rtt = numbers.span(const { place(LEAP_SAVED.parameters, RTT) });
-        Self {
-            fraction_ppm: numbers.ppm(const { place(LEAP_SAVED.parameters, FRACTION) }),
-            ..Self::new(initial, remembered.or(Some(SavedPath { window, rtt })))
         }
     }
 
@@ -253,16 +201,17 @@ impl Leap {
         self.stage = stage;
         self.tag = self.tag.wrapping_add(1).max(1);
         self.sent = Bytes32::ZERO;
+        self.sent_from = None;
     }
 
     /// Judges the packets with the tag `tag` from here on.
     fn judge(&mut self, tag: u16) {
         self.judged = tag;
         self.trend = Trend::default();
-        self.first = None;
         self.starved = false;
         self.judged_acked = Bytes32::ZERO;
         self.lost = Bytes32::ZERO;
+        self.later_acks = 0;
     }
 
     fn first_flight(&mut self, path: &Path) {
@@ -270,6 +219,7 @@ impl Leap {
         self.judge(self.tag);
         self.spread = Spread::default();
         self.holdback = HoldBack::default();
+        self.growth = Growth::new();
         self.pace = Rate::ZERO;
         self.before = path.delivered;
         self.window = self.initial(path).into();
@@ -285,10 +235,10 @@ impl Leap {
             return;
         }
         self.window = (self.window.wide() + more).into();
-        self.pace = in_packets(more, path).per(rtt).unwrap_or(Rate::ZERO);
+        self.pace = per_rtt(more, path);
     }
 
-    fn acked_in_first(&mut self, ack: &Ack<'_>, newest: &Delivered, path: &Path) {
+    fn acked_in_first(&mut self, ack: &Ack<'_>, newest: &Delivered, path: &Path) -> Step {
         let is_own = newest.tag.0 == self.judged;
         let initial = self.initial(path);
         let delivered = path.delivered - self.before;
@@ -296,47 +246,126 @@ impl Leap {
         if is_own {
             self.spread.add(delivered, initial, path.now);
             if delivered < initial {
-                return;
+                return Step::Stay;
             }
         }
-        let Some(rtt) = path.min_rtt else { return };
         // The bytes that slow start would send in the next RTT.
-        let double = in_packets((initial + delivered) * 2, path);
-        let Some(double) = double.per(rtt).filter(|rate| !rate.is_zero()) else { return };
+        let double = per_rtt((initial + delivered) * 2, path);
+        if double.is_zero() {
+            return Step::Stay;
+        }
         let due = if is_own { initial } else { initial + newest.bytes };
         let overflowed = self.lost.wide().max(due - delivered) >= path.mss * 2;
         match self.spread.capacity(path) {
             Capacity::Unknown if overflowed => {
                 // The queue is smaller than the first flight. The delivered bytes are its size.
-                let through = in_packets(delivered.max(path.mss * 2), path);
-                self.search(through.per(rtt).unwrap_or(double), SEARCH_FACTOR_AFTER_LOSS, path);
+                let through = per_rtt(delivered.max(path.mss * 2), path);
+                self.search(through, SEARCH_FACTOR_AFTER_LOSS, path);
             }
+            Capacity::Unknown => self.search(double, SEARCH_FACTOR, path),
+            // The first flight filled the pipe. A train would only be queued.
             Capacity::Even(rate) if product(rate, path) <= initial => {
+                return found(rate, Cause::Dispersion, path);
+            }
+            Capacity::Uneven(rate) if overflowed && product(rate, path) <= initial => {
+                return found(rate, Cause::Loss, path);
+            }
+            // A queue that is shorter than the first flight does not hold a train either.
+            Capacity::Even(rate) | Capacity::Uneven(rate) if overflowed && !self.is_alone => {
                 self.capacity = rate;
-                self.rise(rate, path);
+                self.fill(cruise(rate), Cause::Loss, path);
             }
             Capacity::Even(rate) => self.probe(rate, path),
-            Capacity::Uneven(rate) if overflowed => self.probe(rate, path),
+            // A few packets have few ACKs, which nothing held back.
+            Capacity::Uneven(rate) if overflowed || initial < path.mss * FEW_PACKETS => {
+                self.probe(rate, path)
+            }
             Capacity::Uneven(rate) => self.search(double.max(rate), SEARCH_FACTOR, path),
-            Capacity::Unknown => self.search(double, SEARCH_FACTOR, path),
         }
+        Step::Stay
     }
 
     fn probe(&mut self, capacity: Rate, path: &Path) {
         self.capacity = capacity;
         self.target = capacity;
         self.pace = capacity.scale(u64::from(self.fraction_ppm), MILLION);
-        self.window = product(capacity, path).max(path.mss * 4).into();
+        let pipe = product(capacity, path).max(path.mss * 4);
+        self.window = if self.is_alone {
+            pipe.into()
+        } else {
+            // What is in flight, the train, and slow start's packets, but not more than the pipe holds.
+            let train = self.short_train(path);
+            (path.pipe + train + self.slow_start_flight(path)).min((pipe + path.mss * 4).max(train)).into()
+        };
         self.enter(Stage::Probe);
         self.judge(self.tag);
     }
 
+    /// Returns the length of the first train in the profile `shared`.
+    fn short_train(&self, path: &Path) -> Bytes {
+        (path.mss * SHORT_TRAIN_PACKETS).min(product(self.capacity, path).max(path.mss * 4))
+    }
+
+    /// Returns the bytes that slow start sends in the second round trip.
+    fn slow_start_flight(&self, path: &Path) -> Bytes {
+        self.initial(path) * 2
+    }
+
     fn rise(&mut self, target: Rate, path: &Path) {
         self.target = target;
-        self.pace = target.scale(CRUISE_RATE.0, CRUISE_RATE.1);
+        self.pace = cruise(target);
         self.window = window_with_headroom(target, path).into();
+        if !self.is_alone {
+            self.growth.bound_by_twice(self.proven(path));
+        }
         self.enter(Stage::Rise);
         self.judge(self.tag);
+    }
+
+    /// Fills the pipe to `rate`, which other flows leave. The start-up then ends with `cause`.
+    fn fill(&mut self, rate: Rate, cause: Cause, path: &Path) {
+        self.cause = cause;
+        self.target = rate;
+        self.pace = rate;
+        self.window = product(rate, path).max(path.mss * 4).into();
+        self.growth.release();
+        self.growth.bound_by_twice(self.proven(path));
+        self.enter(Stage::Fill);
+        self.judge(self.tag);
+    }
+
+    /// Returns the bytes of a round trip that did not build a queue.
+    fn proven(&self, path: &Path) -> Bytes {
+        path.pipe.max(self.short_train(path)).max(self.initial(path))
+    }
+
+    /// Continues as slow start with `window`.
+    fn go_slow(&mut self, window: Bytes) {
+        self.slow = SlowStart::resumed(self.initial, window, true);
+        self.stage = Stage::Plain;
+    }
+
+    /// Returns the window that slow start would have.
+    fn slow_start_window(&self, path: &Path) -> Bytes {
+        self.initial(path) + (path.delivered - self.before)
+    }
+
+    /// Returns the part of the window that the bound permits.
+    fn permitted(&self) -> Bytes {
+        self.growth.permitted(self.window.wide())
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.permitted() < self.window.wide()
+    }
+
+    /// Returns the pacing rate. A bounded window is sent over half an RTT, so that the bound grows as fast as it may.
+    fn paced(&self, path: &Path) -> Rate {
+        if matches!(self.stage, Stage::Rise | Stage::Fill) && self.is_bounded() {
+            self.pace.min(per_rtt(self.permitted() * 2, path))
+        } else {
+            self.pace
+        }
     }
 
     /// Searches for the bottleneck with a train at `rate` times `factor` hundredths.
@@ -344,6 +373,9 @@ impl Leap {
         self.target = rate;
         self.capacity = rate;
         self.factor = factor;
+        if !self.is_alone && self.stage == Stage::First {
+            self.growth.bound_by_twice(self.slow_start_flight(path));
+        }
         self.window = (window_with_headroom(rate, path) + self.train(path)).into();
         self.pace = rate.scale(u64::from(factor), 100);
         self.enter(Stage::Verify);
@@ -351,24 +383,33 @@ impl Leap {
     }
 
     /// Returns the length of a train that must exceed the bottleneck: an eighth of the BDP, or more if aggregated ACKs would hide a train
-    /// of that length, up to one BDP.
+    /// of that length, up to one BDP. It is at most half of what the bound on the window permits.
     fn train(&self, path: &Path) -> Bytes {
         let pipe = product(self.target, path);
         let fast = payload(self.target, path).scale(u64::from(self.factor), 100);
         let shown = fast.over(self.holdback.longest() * HOLDBACKS_PER_TRAIN);
-        (pipe / 8).max(path.mss * MIN_TRAIN_PACKETS).max(shown.min(pipe))
+        let min = path.mss * MIN_TRAIN_PACKETS;
+        let max = (self.growth.permitted(Bytes::MAX) / 2).max(min);
+        (pipe / 8).max(min).max(shown.min(pipe)).min(max)
     }
 
     fn sent(&mut self, sent: &Sent, path: &Path) {
         if sent.tag.0 != self.tag || sent.retransmission {
             return;
         }
-        self.sent = (self.sent.wide() + sent.bytes).into();
+        let from = *self.sent_from.get_or_insert(path.now);
+        let before = self.sent.wide();
+        self.sent = (before + sent.bytes).into();
         let is_over = |quota: Bytes| self.sent.wide() >= quota;
         match self.stage {
             Stage::First if self.tag == self.judged && is_over(self.initial(path)) => self.after_burst(path),
+            Stage::Probe if !self.is_alone && is_over(self.short_train(path)) => {
+                self.pace = self.pace.min(per_rtt(self.slow_start_flight(path), path));
+                self.enter(Stage::Quiet);
+            }
             Stage::Rise
-                if is_over((product(self.target, path) / 2).max(path.mss * (MIN_TRAIN_PACKETS / 2))) =>
+                if !self.is_bounded()
+                    && is_over((product(self.target, path) / 2).max(path.mss * (MIN_TRAIN_PACKETS / 2))) =>
             {
                 self.factor = CONFIRM_FACTOR;
                 self.pace = self.target.scale(u64::from(CONFIRM_FACTOR), 100);
@@ -376,53 +417,75 @@ impl Leap {
                 self.enter(Stage::Verify);
             }
             Stage::Verify if is_over(self.train(path)) => {
-                self.pace = self.target.scale(CRUISE_RATE.0, CRUISE_RATE.1);
+                let rate = in_packets(before, path).per(path.now.since(from));
+                let min = self.pace.scale(PACE_TOLERANCE.0, PACE_TOLERANCE.1);
+                self.slow_train = rate.is_some_and(|rate| rate < min);
+                self.pace = cruise(self.target);
                 self.enter(Stage::Hold);
             }
             Stage::Closed
             | Stage::First
             | Stage::Probe
+            | Stage::Quiet
             | Stage::Rise
             | Stage::Verify
             | Stage::Hold
+            | Stage::Fill
+            | Stage::Drain
             | Stage::Plain => {}
         }
     }
 
     fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
-        if let Some(rate) = ack.delivery_rate {
-            self.delivery = Some(rate.scale(path.wire.get(), path.mss.get()));
-        }
+        self.delivery.acked(ack, path);
         let Some(newest) = ack.newest_packet() else { return Step::Stay };
+        let is_calm = !newest.retransmitted && {
+            let delay = path.now.since(newest.sent_at);
+            self.growth.is_calm(delay, self.capacity.time_for(path.wire))
+        };
         match self.stage {
             Stage::Closed => Step::Stay,
             Stage::Plain => self.slow.grow(ack.slow_start_growth(path.mss)),
             Stage::First => {
                 self.holdback.acked(ack.whole_packets(), newest.tag, path.now);
-                self.acked_in_first(ack, newest, path);
-                Step::Stay
+                self.acked_in_first(ack, newest, path)
             }
-            Stage::Probe | Stage::Rise | Stage::Verify | Stage::Hold => {
+            Stage::Probe | Stage::Quiet | Stage::Rise | Stage::Verify | Stage::Hold => {
+                let was_bounded = self.is_bounded();
+                self.growth.acked(ack.growth, is_calm);
+                if self.stage == Stage::Rise && was_bounded && !self.is_bounded() {
+                    // From here on packets are sent at the whole pace. They are judged apart from those before.
+                    self.enter(Stage::Rise);
+                }
                 self.holdback.acked(ack.whole_packets(), newest.tag, path.now);
                 self.acked_in_train(ack, newest, path)
             }
+            Stage::Fill => {
+                self.growth.acked(ack.growth, false);
+                self.acked_in_fill(ack, newest, path)
+            }
+            Stage::Drain if newest.tag.0 >= self.tag => found(self.target, self.cause, path),
+            Stage::Drain => Step::Stay,
         }
     }
 
     fn acked_in_train(&mut self, ack: &Ack<'_>, newest: &Delivered, path: &Path) -> Step {
         let fast = self.tag.wrapping_sub(1);
-        // The first ACK of the fast train arrived. The judgement of the earlier packets is complete.
-        if self.stage == Stage::Hold && self.judged != fast && newest.tag.0 >= fast {
-            self.judge(fast);
-        }
-        if newest.tag.0 == self.judged && !newest.retransmitted {
-            self.starved |= is_starved(ack, path);
-            let first = *self.first.get_or_insert(path.now);
-            if path.now != first {
-                self.judged_acked = (self.judged_acked.wide() + ack.bytes).into();
+        match self.stage {
+            // The first ACK of the fast train arrived. The judgement of the earlier packets is complete.
+            Stage::Hold if self.judged != fast && newest.tag.0 >= fast => self.judge(fast),
+            // Each round trip of a bounded Rise is judged apart, because the pace rises.
+            Stage::Rise if newest.tag.0 > self.judged => self.judge(newest.tag.0),
+            Stage::Verify if newest.tag.0 > self.judged && newest.tag.0 < self.tag => {
+                self.judge(newest.tag.0);
             }
-            self.trend.add(newest.sent_at, path.now, path.min_rtt.unwrap_or(Span::ZERO));
+            Stage::Hold if newest.tag.0 > self.judged && newest.tag.0 < fast => self.judge(newest.tag.0),
+            _ => {}
         }
+        if self.stage == Stage::Rise && newest.tag.0 == self.tag && self.is_bounded() {
+            self.enter(Stage::Rise);
+        }
+        self.measure(ack, newest, path);
         match self.stage {
             // The train is still being sent.
             Stage::Verify if self.judged == self.tag => Step::Stay,
@@ -430,69 +493,10 @@ impl Leap {
                 let is_in = newest.tag.0 == self.tag;
                 if is_in { self.verdict(path) } else { Step::Stay }
             }
+            Stage::Probe if !self.is_alone => Step::Stay,
+            Stage::Quiet => self.check_short_train(newest, path),
             _ => self.check_queue(path),
         }
-    }
-
-    /// Exits if a queue grows, in Probe, in Rise, and until the ACKs of the fast train arrive.
-    fn check_queue(&mut self, path: &Path) -> Step {
-        let Some(slope) = self.trend.slope() else { return Step::Stay };
-        let span = self.trend.span();
-        // Three packets may queue behind each other by chance.
-        let chance = self.trend.in_ticks(self.capacity.time_for(path.wire * 3));
-        let is_long = span >= TICKS / 8;
-        let grown = mul_div(span, slope.growth(), MILLION);
-        if slope.growth() > QUEUE_GROWTH_PPM && slope.is_sure && grown > chance && is_long {
-            return found(self.available(slope), Cause::Delay, path);
-        }
-        if self.stage == Stage::Probe && is_long && self.judged_acked.wide() >= path.mss * MIN_TRAIN_PACKETS {
-            self.rise(self.capacity, path);
-        }
-        Step::Stay
-    }
-
-    /// Returns the rate that other flows do not use. With the pacing rate `p`, the growth of the delay `g` and the capacity `c`, the rate of
-    /// the other flows is `c (1 + g) - p`. The result is `c` minus that rate, and at least `p / (1 + g) / 2`.
-    fn available(&self, slope: Slope) -> Rate {
-        let spread = MILLION + slope.growth();
-        // While the fast train is being sent, the judged packets are those before it.
-        let pace = if self.stage == Stage::Probe {
-            self.pace
-        } else {
-            self.target.scale(CRUISE_RATE.0, CRUISE_RATE.1)
-        };
-        let others = self.capacity.scale(spread, MILLION) - pace;
-        // The result is at least half of the delivered rate, because flows that respond to losses give way.
-        let min = pace.scale(MILLION, spread) / 2;
-        (self.capacity - others).max(min)
-    }
-
-    /// Judges the fast train, all of whose ACKs arrived. If its delay did not grow, or its ACKs do not show the delay, the bottleneck may be
-    /// faster than the train.
-    fn verdict(&mut self, path: &Path) -> Step {
-        if self.starved {
-            // The train was not sent at its rate and proves nothing. Another one is sent once there is data or room for it.
-            self.rise(self.target, path);
-            return Step::Stay;
-        }
-        let train = self.target.scale(u64::from(self.factor), 100);
-        let slope = self.trend.slope();
-        if slope.is_none() {
-            self.holdback.missed_train(path.min_rtt.unwrap_or(Span::ZERO));
-        }
-        let Some(slope) = slope.filter(|slope| slope.is_sure && slope.growth() >= TRAIN_GROWTH_PPM) else {
-            self.search(train, SEARCH_FACTOR, path);
-            return Step::Stay;
-        };
-        let capacity = train.scale(MILLION, MILLION + slope.growth());
-        let is_close = capacity <= self.target.scale(VERDICT_TOLERANCE.0, VERDICT_TOLERANCE.1)
-            && capacity >= self.target.scale(VERDICT_TOLERANCE.1, VERDICT_TOLERANCE.0);
-        if is_close && self.factor == CONFIRM_FACTOR {
-            return found(self.target, Cause::Dispersion, path);
-        }
-        self.capacity = capacity;
-        self.rise(capacity, path);
-        Step::Stay
     }
 
     fn lost(&mut self, loss: &Loss<'_>, path: &Path) -> Step {
@@ -502,49 +506,23 @@ impl Leap {
         let bytes =
             if loss.packets.is_empty() { loss.bytes } else { loss.packets.iter().fold(Bytes::ZERO, ours) };
         self.lost = (self.lost.wide() + bytes).into();
-        if matches!(self.stage, Stage::Closed | Stage::First) {
+        let is_short_train = !self.is_alone && matches!(self.stage, Stage::Probe | Stage::Quiet);
+        if is_short_train || matches!(self.stage, Stage::Closed | Stage::First) {
             return Step::Stay;
         }
-        let budget =
-            self.window.wide().scale(LOSS_BUDGET.0, LOSS_BUDGET.1).max(path.mss * LOSS_BUDGET_PACKETS);
+        let budget = self.permitted().scale(LOSS_BUDGET.0, LOSS_BUDGET.1).max(path.mss * LOSS_BUDGET_PACKETS);
         if self.lost.wide() <= budget {
             return Step::Stay;
         }
-        let rate = self.delivery.unwrap_or(self.pace / 2).min(self.pace);
+        let rate = self.delivery.rate().unwrap_or(self.pace / 2).min(self.pace);
         found(rate, Cause::Loss, path)
     }
 
     /// Exits with the present window. The avoidance law then responds to `cause`.
     fn leave(&self, cause: Cause) -> Step {
-        let learned = PathEstimate { window: self.window.wide(), ssthresh: None, rate: None };
+        let learned = PathEstimate { window: self.permitted(), ssthresh: None, rate: None };
         Step::Exit(Exit { cause, learned })
     }
-}
-
-/// Exits with `rate` and the window that sustains this rate.
-fn found(rate: Rate, cause: Cause, path: &Path) -> Step {
-    let window = product(rate, path).max(path.mss * 4);
-    Step::Exit(Exit { cause, learned: PathEstimate { window, ssthresh: Some(window), rate: Some(rate) } })
-}
-
-/// Returns the IP bytes of full packets with a total payload of `payload`.
-fn in_packets(payload: Bytes, path: &Path) -> Bytes {
-    payload.scale(path.wire.get(), path.mss.get())
-}
-
-/// Returns the payload in flight at `rate` and the minimum RTT.
-fn product(rate: Rate, path: &Path) -> Bytes {
-    payload(rate, path).over(path.min_rtt.unwrap_or(Span::ZERO))
-}
-
-/// Returns the payload share of the IP rate `rate`.
-fn payload(rate: Rate, path: &Path) -> Rate {
-    rate.scale(path.mss.get(), path.wire.get())
-}
-
-/// Returns a window that does not limit a sender paced at `rate`.
-fn window_with_headroom(rate: Rate, path: &Path) -> Bytes {
-    product(rate, path).scale(11, 8) + path.mss * WINDOW_HEADROOM_PACKETS
 }
 
 impl Startup for Leap {
@@ -575,13 +553,20 @@ impl Startup for Leap {
     }
 
     fn plan(&self, path: &Path) -> Plan {
-        let plan = Plan { tag: Tag(self.tag), ..Plan::ack_clocked(self.window.wide(), None) };
+        let plan = Plan { tag: Tag(self.tag), ..Plan::ack_clocked(self.permitted(), None) };
         match self.stage {
             Stage::Closed => Plan { pacing: Pacing::Hold, ..plan },
             Stage::Plain => self.slow.plan(path),
             Stage::First if self.pace.is_zero() => plan,
-            Stage::First | Stage::Probe | Stage::Rise | Stage::Verify | Stage::Hold => {
-                Plan { pacing: Pacing::Rate { rate: self.pace, burst: path.wire }, ..plan }
+            Stage::First
+            | Stage::Probe
+            | Stage::Quiet
+            | Stage::Rise
+            | Stage::Verify
+            | Stage::Hold
+            | Stage::Fill
+            | Stage::Drain => {
+                Plan { pacing: Pacing::Rate { rate: self.paced(path), burst: path.wire }, ..plan }
             }
         }
     }

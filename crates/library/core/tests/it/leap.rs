@@ -17,8 +17,11 @@ const TEN: Initial = Initial { segments: 10, ssthresh: None };
 const RTT: Span = Span::from_millis(80);
 const PACKET: Span = Span::from_micros(80);
 
+const ALONE: (&str, Value) = ("profile", Value::Word("alone"));
+
 fn start_with(settings: &[(&str, Value)]) -> LeapFlow {
-    let scheme = registry::scheme(if settings.is_empty() { "leap" } else { "leap-saved" })
+    let is_saved = settings.iter().any(|(name, _)| *name == "saved");
+    let scheme = registry::scheme(if is_saved { "leap-saved" } else { "leap" })
         .expect("registered")
         .build(TEN, settings)
         .expect("allowed");
@@ -27,6 +30,10 @@ fn start_with(settings: &[(&str, Value)]) -> LeapFlow {
 
 fn start() -> LeapFlow {
     start_with(&[])
+}
+
+fn start_alone() -> LeapFlow {
+    start_with(&[ALONE])
 }
 
 /// One bottleneck.
@@ -49,6 +56,12 @@ struct Net {
     sent: usize,
     /// The greatest pace, in bits per second.
     fastest: u64,
+    /// The host sends no more than this number of packets that are not acknowledged, as in loss recovery.
+    max_in_flight: usize,
+    /// A policer at this share of the capacity, in hundredths, with a bucket of this time at its rate. It drops packets and delays none.
+    policer: Option<(u64, Span)>,
+    /// The tokens in the bucket, as time at the capacity.
+    tokens: Span,
 }
 
 impl Net {
@@ -66,6 +79,9 @@ impl Net {
             dropped: 0,
             sent: 0,
             fastest: 0,
+            max_in_flight: usize::MAX,
+            policer: None,
+            tokens: Span::ZERO,
         }
     }
 
@@ -73,6 +89,18 @@ impl Net {
     /// one.
     fn carry(&mut self, now: Time) {
         self.sent += 1;
+        if let Some((share, bucket)) = self.policer {
+            let full = if self.sent == 1 { bucket } else { self.tokens + now.since(self.last) };
+            self.tokens = full.min(bucket);
+            let cost = self.packet.scale(100, share);
+            if self.tokens < cost {
+                self.last = now;
+                self.dropped += 1;
+                self.due.push_back(None);
+                return;
+            }
+            self.tokens -= cost;
+        }
         let drained = now.since(self.last).scale(self.left, 100);
         self.backlog -= drained;
         self.last = now;
@@ -103,7 +131,7 @@ impl Net {
                 flow.ack_with(1, None);
             }
             let plan = flow.plan();
-            let may_send = flow.path.pipe + MSS <= plan.window;
+            let may_send = flow.path.pipe + MSS <= plan.window && flow.in_flight() < self.max_in_flight;
             let send = may_send.then(|| match plan.pacing {
                 Pacing::Rate { .. } => next_send.max(flow.path.now),
                 _ => flow.path.now,
@@ -143,7 +171,7 @@ fn percent(exit: &Exit) -> u64 {
 #[test]
 fn leap_alone_finds_and_proves_the_rate_within_four_round_trips() {
     let mut net = Net::new();
-    let (exit, after) = net.exit(&mut start());
+    let (exit, after) = net.exit(&mut start_alone());
     assert_eq!(exit.cause, Cause::Dispersion);
     assert!((99..=100).contains(&percent(&exit)), "{exit:?}");
     assert!(after < RTT * 4, "{after:?}");
@@ -152,21 +180,103 @@ fn leap_alone_finds_and_proves_the_rate_within_four_round_trips() {
 }
 
 #[test]
-fn the_pipe_is_three_quarters_full_two_round_trips_after_the_handshake() {
+fn on_a_shared_path_it_finds_and_proves_the_rate_three_round_trips_later() {
     let mut net = Net::new();
-    let mut flow = start();
+    let (exit, after) = net.exit(&mut start());
+    assert_eq!(exit.cause, Cause::Dispersion);
+    assert!((99..=100).contains(&percent(&exit)), "{exit:?}");
+    assert!(after < RTT * 7, "{after:?}");
+    assert_eq!(net.dropped, 0);
+}
+
+#[test]
+fn alone_the_pipe_is_three_quarters_full_two_round_trips_after_the_handshake() {
+    let mut net = Net::new();
+    let mut flow = start_alone();
     assert_eq!(net.run(&mut flow, RTT.scale(17, 8)), None);
     assert!(flow.in_flight() >= 750, "{} packets in flight", flow.in_flight());
 }
 
 #[test]
+fn on_a_shared_path_the_second_round_trip_has_a_train_of_24_packets_and_twice_slow_starts_packets() {
+    let mut net = Net::new();
+    let mut flow = start();
+    assert_eq!(net.run(&mut flow, RTT.scale(195, 100)), None);
+    // Before them, the first flight's ten. ACKs release 20 packets, and after the train 20 more are paced.
+    assert!((10 + 20 + 24 + 15..=10 + 20 + 24 + 20).contains(&net.sent), "{} packets", net.sent);
+}
+
+#[test]
+fn without_waits_the_window_grows_fourfold_in_a_round_trip_and_not_faster() {
+    let mut net = Net::new();
+    let mut flow = start();
+    // The third round trip begins with twice the train of the second, and has ACKs of the packets between the two.
+    assert_eq!(net.run(&mut flow, RTT.scale(29, 10)), None);
+    let before = flow.window();
+    assert!((48 + 15 * 3..=48 + 20 * 3).contains(&before), "{before} packets");
+    assert_eq!(net.run(&mut flow, RTT), None);
+    assert!((before * 3..=before * 4).contains(&flow.window()), "{} after {before} packets", flow.window());
+}
+
+#[test]
+fn next_to_a_constant_rate_the_window_at_most_doubles_in_a_round_trip() {
+    let mut net = Net { left: 30, ..Net::new() };
+    let mut flow = start();
+    let mut before = 0;
+    for round in 2..6 {
+        let end = if round == 2 { RTT.scale(21, 10) } else { RTT };
+        if net.run(&mut flow, end).is_some() {
+            break;
+        }
+        let window = flow.window();
+        assert!(before == 0 || window <= before * 2 + 24, "{window} after {before} packets");
+        before = window;
+    }
+    assert!(before > 0);
+}
+
+#[test]
 fn delay_growth_next_to_a_constant_rate_gives_the_remaining_rate() {
-    for left in [30, 50, 70] {
-        let mut net = Net { left, ..Net::new() };
-        let mut flow = start();
-        let (exit, _) = net.exit(&mut flow);
-        assert_eq!(exit.cause, Cause::Delay);
-        assert!(percent(&exit).abs_diff(left) <= left / 10, "{left} %: {exit:?}");
+    for profile in [&[][..], &[ALONE]] {
+        for left in [30, 50, 70] {
+            let mut net = Net { left, ..Net::new() };
+            let mut flow = start_with(profile);
+            let (exit, _) = net.exit(&mut flow);
+            assert_eq!(exit.cause, Cause::Delay);
+            assert!(percent(&exit).abs_diff(left) <= left / 10, "{left} %: {exit:?}");
+            assert!(flow.path.pipe <= exit.learned.window + packets(1), "{} in flight: {exit:?}", flow.in_flight());
+        }
+    }
+}
+
+#[test]
+fn a_pipe_that_the_first_flight_fills_gets_no_train() {
+    for profile in [&[][..], &[ALONE]] {
+        // Five packets.
+        let mut net = Net { packet: PACKET * 200, room: millis(400), ..Net::new() };
+        let (exit, _) = net.exit(&mut start_with(profile));
+        assert_eq!((exit.cause, net.dropped), (Cause::Dispersion, 0));
+        assert!(exit.learned.window <= packets(5), "{exit:?}");
+    }
+}
+
+#[test]
+fn a_policer_that_drops_the_train_without_delay_gives_its_own_rate() {
+    // The bucket holds 16 packets: the first flight passes, and a part of the train.
+    let mut net = Net { policer: Some((10, PACKET * 160)), ..Net::new() };
+    let (exit, _) = net.exit(&mut start());
+    assert!((5..=15).contains(&percent(&exit)), "{exit:?}");
+    assert!(net.dropped <= 40, "{} packets", net.dropped);
+}
+
+#[test]
+fn a_fast_train_that_was_not_sent_at_its_pace_proves_nothing() {
+    for profile in [&[][..], &[ALONE]] {
+        // Loss recovery holds the flight at six tenths of the pipe, so that no delay grows.
+        let mut net = Net { max_in_flight: 600, ..Net::new() };
+        let before = net.run(&mut start_with(profile), RTT * 20);
+        assert_eq!(before, None);
+        assert!(net.fastest <= 151_000_000, "{} bit/s", net.fastest);
     }
 }
 
@@ -184,10 +294,13 @@ fn a_misjudged_first_capacity_is_corrected_within_three_round_trips() {
     // The first flight's ACKs were ten times too far apart, or four times too close.
     for stretch in [1_000, 400, 50, 25] {
         let mut net = Net { stretch, ..Net::new() };
-        let mut flow = start();
+        let mut flow = start_alone();
         let before = net.run(&mut flow, RTT.scale(41, 10));
         let looks_for_more = net.fastest > 3 * 100_000_000 * 100 / stretch;
-        let right = before.map_or(looks_for_more, |(exit, _)| (40..=130).contains(&percent(&exit)));
+        let Pacing::Rate { rate, .. } = flow.plan().pacing else { panic!("{:?}", flow.plan()) };
+        // Drain has the rate of the exit.
+        let is_less = rate.bps() <= 130_000_000;
+        let right = before.map_or(looks_for_more || is_less, |(exit, _)| (40..=130).contains(&percent(&exit)));
         assert!(right, "stretched to {stretch} %: {before:?}, at most {} bit/s", net.fastest);
     }
 }
@@ -279,7 +392,7 @@ fn a_mark_and_a_timeout_leave_the_answer_to_the_law() {
 
 #[test]
 fn application_paced_data_neither_confirms_nor_refutes_a_rate() {
-    let mut flow = start();
+    let mut flow = start_alone();
     let mut net = Net::new();
     assert_eq!(net.run(&mut flow, RTT.scale(3, 2)), None);
     let Pacing::Rate { rate: before, .. } = flow.plan().pacing else { panic!("{:?}", flow.plan()) };
@@ -313,7 +426,7 @@ fn on_another_path_the_first_flight_is_measured_anew() {
 
 #[test]
 fn losses_above_3_percent_of_the_window_exit_and_fewer_do_not() {
-    let mut flow = start();
+    let mut flow = start_alone();
     let mut net = Net::new();
     assert_eq!(net.run(&mut flow, RTT.scale(3, 2)), None);
     // Packets sent before Probe are not judged. The window is 1000 packets.

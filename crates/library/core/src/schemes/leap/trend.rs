@@ -112,6 +112,11 @@ impl Trend {
         u64::from(self.span)
     }
 
+    /// Returns the time between the first and the last transmission of the points.
+    pub(super) fn elapsed(&self) -> Span {
+        Span::from_nanos(self.span() * u64::from(self.nanos_per_tick))
+    }
+
     /// Returns the number of ticks in `span`.
     pub(super) fn in_ticks(&self, span: Span) -> u64 {
         span.nanos() / u64::from(self.nanos_per_tick.max(1))

@@ -1,0 +1,173 @@
+//! The verdicts of leap on its trains: whether a queue grows, and what rate a train shows.
+
+use super::rates::{cruise, found, in_packets, per_rtt, product};
+use super::trend::{Slope, TICKS};
+use super::{CONFIRM_FACTOR, LOSS_BUDGET_PACKETS, Leap, MILLION, MIN_TRAIN_PACKETS, SEARCH_FACTOR, Stage};
+use crate::evidence::is_starved;
+use crate::interface::{Ack, Cause, Delivered, Path, Step};
+use crate::units::{Rate, Span};
+use crate::wide::mul_div;
+
+/// Growth of the delay above which Probe, Rise and Hold have built a queue, in millionths of the time between transmissions.
+const QUEUE_GROWTH_PPM: u64 = 50_000;
+/// Minimum growth of the delay in a train of Verify that exceeds the bottleneck, in millionths of the time between transmissions.
+const TRAIN_GROWTH_PPM: u64 = 20_000;
+/// A measured capacity within this factor of the rate, above or below, confirms the rate.
+const VERDICT_TOLERANCE: (u64, u64) = (5, 4);
+/// The first train is judged without the rest of it when this number of later ACKs has arrived.
+const LATER_ACKS: u8 = 4;
+/// Losses above this share of the first train, without growth of its delay, are a policer's.
+const POLICED_DIVISOR: u64 = 8;
+
+impl Leap {
+    /// Records an ACK of the judged packets.
+    pub(super) fn measure(&mut self, ack: &Ack<'_>, newest: &Delivered, path: &Path) {
+        if newest.tag.0 != self.judged || newest.retransmitted {
+            return;
+        }
+        self.starved |= is_starved(ack, path);
+        self.judged_acked = (self.judged_acked.wide() + ack.bytes).into();
+        let rtt = path.min_rtt.unwrap_or(Span::ZERO);
+        // The unit of time is the RTT, and four times a short train's length.
+        let unit = match self.stage {
+            Stage::Probe | Stage::Quiet if !self.is_alone => {
+                let pace = self.capacity.scale(u64::from(self.fraction_ppm), MILLION);
+                (pace.time_for(in_packets(self.short_train(path), path)) * 4).min(rtt)
+            }
+            _ => rtt,
+        };
+        self.trend.add(newest.sent_at, path.now, unit);
+    }
+
+    /// Returns the growth of the delay of the judged packets, if they built a queue.
+    fn queue(&self, path: &Path) -> Option<Slope> {
+        let slope = self.trend.slope()?;
+        // Three packets may queue behind each other by chance.
+        let chance = self.trend.in_ticks(self.capacity.time_for(path.wire * 3));
+        let grown = mul_div(self.trend.span(), slope.growth(), MILLION);
+        (slope.growth() > QUEUE_GROWTH_PPM && slope.is_sure && grown > chance).then_some(slope)
+    }
+
+    /// Judges the first train of the profile `shared` when all of it has arrived.
+    pub(super) fn check_short_train(&mut self, newest: &Delivered, path: &Path) -> Step {
+        let train = self.short_train(path);
+        if newest.tag.0 > self.judged {
+            self.later_acks = self.later_acks.saturating_add(1);
+        }
+        let (acked, lost) = (self.judged_acked.wide(), self.lost.wide());
+        if acked + lost < train && self.later_acks < LATER_ACKS {
+            return Step::Stay;
+        }
+        let pace = self.capacity.scale(u64::from(self.fraction_ppm), MILLION);
+        let is_policed = lost > (train / POLICED_DIVISOR).max(path.mss * LOSS_BUDGET_PACKETS);
+        match self.queue(path) {
+            Some(slope) => self.fill(self.available(slope, pace), Cause::Delay, path),
+            // Losses without a queue: a policer, whose rate is that of the packets it let through.
+            None if is_policed && acked.is_zero() => self.go_slow(self.slow_start_window(path) / 2),
+            None if is_policed => {
+                let passed = pace.scale(acked.get(), (acked + lost).get());
+                let min = per_rtt(self.slow_start_window(path) / 2, path);
+                self.fill(passed.max(min).min(pace), Cause::Loss, path);
+            }
+            // The train arrived in too few instants to be measured.
+            None if self.trend.slope().is_none() => self.go_slow(self.slow_start_window(path)),
+            None => self.rise(self.capacity, path),
+        }
+        Step::Stay
+    }
+
+    pub(super) fn acked_in_fill(&mut self, ack: &Ack<'_>, newest: &Delivered, path: &Path) -> Step {
+        if newest.tag.0 >= self.tag && !self.is_bounded() {
+            return found(self.target, self.cause, path);
+        }
+        self.measure(ack, newest, path);
+        if self.trend.span() < TICKS / 8 || self.queue(path).is_none() {
+            return Step::Stay;
+        }
+        let rate = per_rtt(self.permitted(), path).min(self.target);
+        self.leave_at(rate, Cause::Delay, path)
+    }
+
+    /// Exits if a queue grows, in the Probe of the profile `alone`, in Rise, and until the ACKs of the fast train arrive.
+    pub(super) fn check_queue(&mut self, path: &Path) -> Step {
+        if self.trend.slope().is_none() || self.trend.span() < TICKS / 8 {
+            return Step::Stay;
+        }
+        if let Some(slope) = self.queue(path) {
+            // While the fast train is being sent, the judged packets are those before it.
+            let pace = match self.stage {
+                Stage::Probe => self.pace,
+                // The bound may have changed the pace since the first of the judged packets.
+                Stage::Rise if !self.is_alone => self.mean_pace(path),
+                _ => cruise(self.target),
+            };
+            let mut rate = self.available(slope, pace);
+            if self.stage == Stage::Rise && self.is_bounded() {
+                rate = rate.min(per_rtt(self.permitted(), path));
+            }
+            return self.leave_at(rate, Cause::Delay, path);
+        }
+        if self.stage == Stage::Probe && self.judged_acked.wide() >= path.mss * MIN_TRAIN_PACKETS {
+            self.rise(self.capacity, path);
+        }
+        Step::Stay
+    }
+
+    /// Returns the rate at which the judged packets were sent.
+    fn mean_pace(&self, path: &Path) -> Rate {
+        let sent = in_packets(self.judged_acked.wide(), path).per(self.trend.elapsed());
+        sent.map_or(self.pace, |rate| rate.min(self.pace))
+    }
+
+    /// Returns the rate that other flows do not use. With the pacing rate `p`, the growth of the delay `g` and the capacity `c`, the rate of
+    /// the other flows is `c (1 + g) - p`. The result is `c` minus that rate, `p - c g`, and at least `p / (1 + g) / 2`: half of the
+    /// delivered rate, because flows that respond to losses give way.
+    fn available(&self, slope: Slope, pace: Rate) -> Rate {
+        let min = pace.scale(MILLION, MILLION + slope.growth()) / 2;
+        (pace - self.capacity.scale(slope.growth(), MILLION)).max(min)
+    }
+
+    /// Exits with `rate`, at once or after Drain.
+    fn leave_at(&mut self, rate: Rate, cause: Cause, path: &Path) -> Step {
+        let window = product(rate, path).max(path.mss * 4);
+        if window >= path.pipe {
+            return found(rate, cause, path);
+        }
+        self.cause = cause;
+        self.target = rate;
+        self.pace = rate;
+        self.window = window.into();
+        self.growth.release();
+        self.enter(Stage::Drain);
+        self.judge(self.tag);
+        Step::Stay
+    }
+
+    /// Judges the fast train, all of whose ACKs arrived. If its delay did not grow, or its ACKs do not show the delay, the bottleneck may be
+    /// faster than the train.
+    pub(super) fn verdict(&mut self, path: &Path) -> Step {
+        if self.starved || self.slow_train {
+            // The train was not sent at its rate and proves nothing. Another one is sent once there is data or room for it.
+            self.rise(self.target, path);
+            return Step::Stay;
+        }
+        let train = self.target.scale(u64::from(self.factor), 100);
+        let slope = self.trend.slope();
+        if slope.is_none() {
+            self.holdback.missed_train(path.min_rtt.unwrap_or(Span::ZERO));
+        }
+        let Some(slope) = slope.filter(|slope| slope.is_sure && slope.growth() >= TRAIN_GROWTH_PPM) else {
+            self.search(train, SEARCH_FACTOR, path);
+            return Step::Stay;
+        };
+        let capacity = train.scale(MILLION, MILLION + slope.growth());
+        let is_close = capacity <= self.target.scale(VERDICT_TOLERANCE.0, VERDICT_TOLERANCE.1)
+            && capacity >= self.target.scale(VERDICT_TOLERANCE.1, VERDICT_TOLERANCE.0);
+        if is_close && self.factor == CONFIRM_FACTOR {
+            return found(self.target, Cause::Dispersion, path);
+        }
+        self.capacity = capacity;
+        self.rise(capacity, path);
+        Step::Stay
+    }
+}
