@@ -6,7 +6,7 @@
 //! - Probe: a train is sent at `fraction` of that rate. If its delay grows, other flows use a part of the capacity, and the growth
 //!   gives the available rate.
 //! - Quiet: packets are sent at slow start's pace until the verdict on this train.
-//! - Rise: half a BDP of packets is sent just below the rate. The window at most doubles in a round trip, and grows fourfold while packets
+//! - Rise: half a BDP of packets is sent just below the rate. The window at most doubles in a round trip, and grows eightfold while packets
 //!   do not wait.
 //! - Verify: a train is sent at 1.5 times the rate. Its delay must grow if the rate is the bottleneck's. If the delay does not grow, ACKs
 //!   were aggregated or spread by something else, and a train at 4 times the rate searches for the bottleneck.

@@ -207,15 +207,15 @@ fn on_a_shared_path_the_second_round_trip_has_a_train_of_24_packets_and_twice_sl
 }
 
 #[test]
-fn without_waits_the_window_grows_fourfold_in_a_round_trip_and_not_faster() {
+fn without_waits_the_window_grows_eightfold_in_a_round_trip_and_not_faster() {
     let mut net = Net::new();
     let mut flow = start();
     // The third round trip begins with twice the train of the second, and has ACKs of the packets between the two.
     assert_eq!(net.run(&mut flow, RTT.scale(29, 10)), None);
     let before = flow.window();
-    assert!((48 + 15 * 3..=48 + 20 * 3).contains(&before), "{before} packets");
+    assert!((48 + 15 * 7..=48 + 20 * 7).contains(&before), "{before} packets");
     assert_eq!(net.run(&mut flow, RTT), None);
-    assert!((before * 3..=before * 4).contains(&flow.window()), "{} after {before} packets", flow.window());
+    assert!((before * 4..=before * 8).contains(&flow.window()), "{} after {before} packets", flow.window());
 }
 
 #[test]
@@ -237,14 +237,19 @@ fn next_to_a_constant_rate_the_window_at_most_doubles_in_a_round_trip() {
 
 #[test]
 fn delay_growth_next_to_a_constant_rate_gives_the_remaining_rate() {
-    for profile in [&[][..], &[ALONE]] {
+    // On a shared path the pace rises while it is measured.
+    for (profile, tolerance) in [(&[][..], 8), (&[ALONE], 10)] {
         for left in [30, 50, 70] {
             let mut net = Net { left, ..Net::new() };
             let mut flow = start_with(profile);
             let (exit, _) = net.exit(&mut flow);
             assert_eq!(exit.cause, Cause::Delay);
-            assert!(percent(&exit).abs_diff(left) <= left / 10, "{left} %: {exit:?}");
-            assert!(flow.path.pipe <= exit.learned.window + packets(1), "{} in flight: {exit:?}", flow.in_flight());
+            assert!(percent(&exit).abs_diff(left) <= left / tolerance, "{left} %: {exit:?}");
+            assert!(
+                flow.path.pipe <= exit.learned.window + packets(1),
+                "{} in flight: {exit:?}",
+                flow.in_flight()
+            );
         }
     }
 }
@@ -300,7 +305,8 @@ fn a_misjudged_first_capacity_is_corrected_within_three_round_trips() {
         let Pacing::Rate { rate, .. } = flow.plan().pacing else { panic!("{:?}", flow.plan()) };
         // Drain has the rate of the exit.
         let is_less = rate.bps() <= 130_000_000;
-        let right = before.map_or(looks_for_more || is_less, |(exit, _)| (40..=130).contains(&percent(&exit)));
+        let right =
+            before.map_or(looks_for_more || is_less, |(exit, _)| (40..=130).contains(&percent(&exit)));
         assert!(right, "stretched to {stretch} %: {before:?}, at most {} bit/s", net.fastest);
     }
 }

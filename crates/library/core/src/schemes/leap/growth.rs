@@ -6,8 +6,8 @@ use crate::units::{Bytes, Span};
 /// The bound grows by this number of bytes for each byte acknowledged, so that the window at most doubles in a round trip, as in slow
 /// start.
 const SLOW_GROWTH: u64 = 1;
-/// The growth of the bound for each byte of a packet that did not wait: four times the window in a round trip.
-const CALM_GROWTH: u64 = 3;
+/// The growth of the bound for each byte of a packet that did not wait: eight times the window in a round trip.
+const CALM_GROWTH: u64 = 7;
 /// A packet did not wait if its delay exceeds the minimum by at most the time of this number of packets. This number may queue by chance.
 const CHANCE_PACKETS: u64 = 3;
 
@@ -62,8 +62,8 @@ mod tests {
     const PACKET: Span = Span::from_micros(80);
 
     #[test]
-    fn the_window_doubles_in_a_round_trip_with_waits_and_grows_fourfold_without() {
-        for (is_calm, factor) in [(false, 2), (true, 4)] {
+    fn the_window_doubles_in_a_round_trip_with_waits_and_grows_eightfold_without() {
+        for (is_calm, factor) in [(false, 2), (true, 8)] {
             let mut growth = Growth::new();
             growth.bound_by_twice(MSS * 10);
             for _ in 0..20 {
