@@ -278,7 +278,7 @@ impl Leap {
             Capacity::Even(rate) => self.probe(rate, path),
             // A few packets have few ACKs, which nothing held back.
             Capacity::Uneven(rate) if overflowed || initial < path.mss * FEW_PACKETS => {
-                self.probe(rate, path)
+                self.probe(rate, path);
             }
             Capacity::Uneven(rate) => self.search(double.max(rate), SEARCH_FACTOR, path),
         }
@@ -444,7 +444,6 @@ impl Leap {
             self.growth.is_calm(delay, self.capacity.time_for(path.wire))
         };
         match self.stage {
-            Stage::Closed => Step::Stay,
             Stage::Plain => self.slow.grow(ack.slow_start_growth(path.mss)),
             Stage::First => {
                 self.holdback.acked(ack.whole_packets(), newest.tag, path.now);
@@ -465,7 +464,7 @@ impl Leap {
                 self.acked_in_fill(ack, newest, path)
             }
             Stage::Drain if newest.tag.0 >= self.tag => found(self.target, self.cause, path),
-            Stage::Drain => Step::Stay,
+            Stage::Closed | Stage::Drain => Step::Stay,
         }
     }
 
