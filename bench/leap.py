@@ -4,7 +4,7 @@
     bench/leap.py PROGRAM seed                      the report's seed, from the scheme's files
     bench/leap.py PROGRAM look  OUT FAMILY SEED N   N paths of a family with a tuning seed (1 to 99), and its table
     bench/leap.py PROGRAM report OUT [FAMILY …]     PATHS (default 2,000) paths of each family with the report's seed, and its table
-    bench/leap.py PROGRAM laws OUT                  2,000 paths of F0, all start-ups under reno, under cubic and under bbr
+    bench/leap.py PROGRAM laws OUT [N]              N paths of F0 with the report's seed, all start-ups under reno and under cubic
     bench/leap.py PROGRAM memory OUT [N]            N paths of F0 with memory that is exact, four times too much, and a quarter
     bench/leap.py PROGRAM habitats OUT [N]          N paths simulated, on sockets and in this kernel, with cubic behind; needs root
     bench/leap.py PROGRAM front OUT SEED PATHS LAW SCHEME …
@@ -36,16 +36,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FAMILIES = {"F0": "grid", "F1": "grid-jitter", "F2": "grid-aggregation", "F3": "grid-aqm", "F4": "grid-way-back",
             "F5": "grid-policers", "FD": "grid-departures"}
-SCHEMES = ["leap", "bbr", "suss", "hystart-linux", "rapid-start", "slow-start"]
+ALONE = "leap:profile=alone,as=alone"
+SCHEMES = ["leap", ALONE, "bbr", "suss", "hystart-linux", "rapid-start", "slow-start"]
 # The best of which is the measure of F1, F2 and F4.
 RIVALS = ["bbr", "suss", "hystart-linux", "rapid-start"]
-LAWS = ["leap", "suss", "hystart-linux", "rapid-start", "slow-start"]
+LAWS = ["leap", ALONE, "suss", "hystart-linux", "rapid-start", "slow-start"]
 # The axes in which the goals of F0 are stated.
 CLASSES = [("all", ""), ("loss<=0.1%", "loss<=0.1%"), ("alone", "loss<=0.1%,cross=none"), ("cbr", "loss<=0.1%,cross=cbr"),
            ("tcp", "loss<=0.1%,cross=tcp"), ("bdp<100", "bdp<100"), ("bdp<1k", "bdp>=100,bdp<1000"),
            ("bdp<10k", "bdp>=1000,bdp<10000"), ("bdp>=10k", "bdp>=10000")]
 JOBS = os.environ.get("JOBS", "2")
-# A hundred flows of 1 MB: four crowds at 700 % of the rate and more, three draws at 82 % of it, and one at 16 %.
+# A hundred flows of 1 MB: four crowds at 350 to 1,100 % of the rate, three draws at 82 % of it, and one at 16 %.
 CROWDS = [("every 1 ms, 40 ms", "--rate 1gbit --arrivals every:1ms --rtt 40ms"),
           ("every 0.7 ms, 40 ms", "--rate 1gbit --arrivals every:700us --rtt 40ms"),
           ("every 2.3 ms, 80 ms", "--rate 1gbit --arrivals every:2300us --rtt 80ms"),
@@ -57,7 +58,7 @@ CROWDS = [("every 1 ms, 40 ms", "--rate 1gbit --arrivals every:1ms --rtt 40ms"),
 def seed():
     """The first eight hex digits of the SHA-256 of the scheme's files, one after the other."""
     core = ROOT / "crates/library/core/src/schemes"
-    text = b"".join((core / name).read_bytes() for name in ("leap.rs", "leap/spread.rs", "leap/trend.rs"))
+    text = b"".join(file.read_bytes() for file in (core / "leap.rs", *sorted((core / "leap").glob("*.rs"))))
     return int(hashlib.sha256(text).hexdigest()[:8], 16)
 
 
@@ -151,11 +152,11 @@ def worst(program, folder):
         print(f"{folder.name}: leap loses in no class of 50 paths or more, neither in median nor in the ninetieth percentile")
 
 
-def laws(program, out):
+def laws(program, out, paths):
     """Start-ups under one law. Rapid Start has the beta of CUBIC as a parameter, and Reno's under Reno."""
-    for law in ("reno", "cubic", "bbr"):
+    for law in ("reno", "cubic"):
         schemes = [name + (":beta=50" if name == "rapid-start" and law == "reno" else "") for name in LAWS]
-        table(program, sweep(program, out, "F0", seed(), 2000, schemes, law), CLASSES[:1])
+        alike(program, out, seed(), paths, law, schemes)
 
 
 def memory(program, out, paths):
@@ -163,7 +164,7 @@ def memory(program, out, paths):
     file = out / f"memory-{paths}.toml"
     out.mkdir(parents=True, exist_ok=True)
     file.write_text(re.sub(r"^seed = .*$", f"seed = {seed()}", (ROOT / "scenarios/grid.toml").read_text(), flags=re.M))
-    costs = {label: [] for label in ("leap", "exact", "four", "quarter")}
+    costs = {label: [] for label in ("leap", "exact", "four", "quarter", "alone", "alone-exact")}
     losses = {label: [] for label in costs}
     for path in range(paths):
         shown = subprocess.run([program, "sweep", str(file), "--show", str(path)], capture_output=True, text=True, check=True)
@@ -178,7 +179,8 @@ def memory(program, out, paths):
         size = octets(given["--size"])
         share = size / max(row["ideal_fct_s"] - 1.5 * rtt, 1e-9)
         saved = lambda times: f"leap-saved:saved={min(max(int(share * rtt * times), 1), 1 << 30)}B,rtt={max(int(rtt * 1e6), 1)}us"
-        schemes = f"leap,{saved(1)},as=exact,{saved(4)},as=four,{saved(0.25)},as=quarter"
+        schemes = (f"leap,{saved(1)},as=exact,{saved(4)},as=four,{saved(0.25)},as=quarter,"
+                   f"{ALONE},{saved(1)},profile=alone,as=alone-exact")
         for row in rows(program, words, schemes):
             label = row.get("label") or row["scheme"]
             costs[label].append(row["fct_s"] / row["ideal_fct_s"] if row["fct_s"] else math.inf)
@@ -397,7 +399,7 @@ def main():
         for family in rest[1:] or FAMILIES:
             table(program, sweep(program, out, family, seed(), int(os.environ.get("PATHS", "2000"))))
     elif what == "laws":
-        laws(program, out)
+        laws(program, out, int(rest[1]) if rest[1:] else 2000)
     elif what == "habitats":
         habitats(program, int(rest[1]) if rest[1:] else 20)
     elif what in ("front", "alike"):
