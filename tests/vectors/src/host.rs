@@ -218,11 +218,6 @@ impl Host {
         self.path.limit = if limited { SendLimit::App } else { SendLimit::Window };
     }
 
-    /// Returns whether a whole packet fits into the window.
-    pub(crate) fn may_send(&self) -> bool {
-        self.in_flight() + MSS <= self.window()
-    }
-
     /// Completes the handshake, whose RTT was `rtt` microseconds.
     pub(crate) fn established(&mut self, rtt: u64, handshake_lost: bool) {
         self.at(rtt);
@@ -334,7 +329,7 @@ impl Host {
             rtt_us: Some(rtt.nanos() / 1_000),
             delivery_rate_bytes_per_second: ack
                 .delivery_rate
-                .filter(|_| self.set.law == "bbr")
+                .filter(|_| self.set.law == "bbr" || self.set.scheme.starts_with("leap"))
                 .map(|rate| rate.bps() / 8),
             round_ended: judged.round_ended,
             app_limited: newest.packet.limit == SendLimit::App,
@@ -353,7 +348,9 @@ impl Host {
         if self.path.min_rtt.is_some_and(|min| interval < min) {
             return None;
         }
-        (self.path.delivered - newest.packet.delivered_at_send).per(interval)
+        let rate = (self.path.delivered - newest.packet.delivered_at_send).per(interval)?;
+        // Exact vectors give the controller the whole bytes per second that the file has.
+        Some(if self.set.tolerance > 0.0 { rate } else { Rate::from_bps(rate.bps() / 8 * 8) })
     }
 
     /// Reports that these packets were found lost now.

@@ -5,6 +5,7 @@ mod careful_resume;
 mod cubic;
 mod hystart_linux;
 mod hystart_plus;
+mod leap;
 mod search;
 mod slow_start;
 
@@ -18,6 +19,7 @@ pub fn all() -> Vec<(&'static str, Script)> {
         ("cubic", cubic::all()),
         ("hystart-linux", hystart_linux::all()),
         ("hystartpp", hystart_plus::all()),
+        ("leap", leap::all()),
         ("search", search::all()),
         ("slow-start", slow_start::all()),
     ];

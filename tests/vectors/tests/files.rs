@@ -9,11 +9,12 @@ use firstflight_conformance::Conformance;
 use firstflight_vectors::all;
 
 /// The folders of which `vectors/toys` has a reference, and its file.
-const REFERENCES: [(&str, &str); 5] = [
+const REFERENCES: [(&str, &str); 6] = [
     ("careful-resume", "careful_resume.py"),
     ("cubic", "cubic.py"),
     ("hystart-linux", "hystart_linux.py"),
     ("hystartpp", "hystartpp.py"),
+    ("leap", "leap.py"),
     ("slow-start", "slow_start.py"),
 ];
 

@@ -16,7 +16,11 @@ fn the_reports_seed_is_that_of_the_schemes_files() {
         .map(|file| format!("{folder}/leap/{}", file.expect("a file").file_name().display()))
         .collect();
     parts.sort_unstable();
-    let text = iter::once(format!("{folder}/leap.rs")).chain(parts).map(|file| read(&file)).collect::<Vec<_>>().concat();
+    let text = iter::once(format!("{folder}/leap.rs"))
+        .chain(parts)
+        .map(|file| read(&file))
+        .collect::<Vec<_>>()
+        .concat();
     let hash = Sha256::digest(text);
     let seed = u32::from_be_bytes(hash[..4].try_into().expect("four bytes"));
     let log = String::from_utf8(read("docs/evidence/leap-log.md")).expect("text");

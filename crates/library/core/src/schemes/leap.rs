@@ -32,16 +32,15 @@ mod trend;
 use self::delivery::Delivery;
 pub(crate) use self::entry::{LEAP, LEAP_SAVED};
 use self::growth::Growth;
-use self::rates::{cruise, found, in_packets, payload, per_rtt, product, window_with_headroom};
+use self::rates::{cruise, found, payload, per_rtt, product, window_with_headroom};
 use self::spread::{Capacity, HoldBack, Spread};
 use self::trend::Trend;
 use crate::interface::{
-    Ack, Cause, Delivered, Event, Exit, Loss, LostPacket, Origin, Pacing, Path, PathEstimate, Plan, Sent,
-    Startup, Step, Tag,
+    Ack, Cause, Delivered, Event, Exit, Origin, Pacing, Path, PathEstimate, Plan, Sent, Startup, Step, Tag,
 };
 use crate::schemes::{Initial, SavedPath, SlowStart};
 use crate::u32_bytes::Bytes32;
-use crate::units::{Bytes, Rate, Span, Time};
+use crate::units::{Bytes, Rate, Span};
 
 const MILLION: u64 = 1_000_000;
 /// The rate of the train that must exceed the bottleneck, relative to the rate to be verified, in hundredths.
@@ -50,10 +49,6 @@ const CONFIRM_FACTOR: u16 = 150;
 const SEARCH_FACTOR: u16 = 400;
 /// The rate of the searching train after the first flight overflowed the queue, in hundredths. Lower, so that the train is not lost.
 const SEARCH_FACTOR_AFTER_LOSS: u16 = 200;
-/// Losses up to this share of the window do not end the start-up, so that random loss of 1 % does not end it.
-const LOSS_BUDGET: (u64, u64) = (3, 100);
-/// Losses up to this number of packets do not end the start-up.
-const LOSS_BUDGET_PACKETS: u64 = 4;
 /// The minimum number of packets in a train.
 const MIN_TRAIN_PACKETS: u64 = 16;
 /// The length of a train, in the longest times for which ACKs were held back.
@@ -66,8 +61,6 @@ const MIN_RTT: u64 = 2;
 const MAX_RTT_INCREASE: u64 = 10;
 /// The length of the first train in packets, in the profile `shared`.
 const SHORT_TRAIN_PACKETS: u64 = 24;
-/// A train sent at less than this share of its pace is not judged.
-const PACE_TOLERANCE: (u64, u64) = (9, 10);
 /// An initial window of fewer packets may be acknowledged at fewer than four instants, if every second packet is.
 const FEW_PACKETS: u64 = 8;
 
@@ -89,14 +82,14 @@ pub struct Leap {
     trend: Trend,
     spread: Spread,
     holdback: HoldBack,
-    /// The tag of packets sent now, and the tag of the packets that are judged.
+    /// The tag of packets sent now, the tag before it, and the tag of the packets that are judged.
     tag: u16,
+    tag_before: u16,
     judged: u16,
     /// The rate of the train relative to the target, in hundredths.
     factor: u16,
-    /// Bytes sent in this stage, and when the first of them was sent.
+    /// Bytes sent in this stage.
     sent: Bytes32,
-    sent_from: Option<Time>,
     /// Acknowledged bytes and lost bytes of the judged packets.
     judged_acked: Bytes32,
     lost: Bytes32,
@@ -106,8 +99,8 @@ pub struct Leap {
     before: Bytes,
     /// Whether the application or the receiver, and not the plan, limited the judged packets.
     starved: bool,
-    /// Whether the fast train was sent at less than its pace, because loss recovery or the window limited it.
-    slow_train: bool,
+    /// The number of consecutive fast trains that were sent at less than their pace, because loss recovery or the host limited them.
+    slow_trains: u8,
     /// Whether the profile is `alone`.
     is_alone: bool,
     fraction_ppm: u32,
@@ -148,16 +141,16 @@ impl Leap {
             spread: Spread::default(),
             holdback: HoldBack::default(),
             tag: 0,
+            tag_before: 0,
             judged: 0,
             factor: 0,
             sent: Bytes32::ZERO,
-            sent_from: None,
             judged_acked: Bytes32::ZERO,
             lost: Bytes32::ZERO,
             later_acks: 0,
             before: Bytes::ZERO,
             starved: false,
-            slow_train: false,
+            slow_trains: 0,
             is_alone,
             fraction_ppm,
             saved: saved.map(|SavedPath { window, rtt }| (window.into(), rtt)),
@@ -199,9 +192,29 @@ impl Leap {
     /// Enters `stage`. Packets sent from here on have a new tag.
     fn enter(&mut self, stage: Stage) {
         self.stage = stage;
+        self.tag_before = self.tag;
         self.tag = self.tag.wrapping_add(1).max(1);
         self.sent = Bytes32::ZERO;
-        self.sent_from = None;
+    }
+
+    /// Judges each round trip of a bounded Rise or Fill apart, because the pace rises. Exits if the bound does not rise, because
+    /// recovery from losses, or a host that sends less than the window, outlasts a round trip.
+    fn next_round(&mut self, newest: &Delivered, path: &Path) -> Step {
+        let starved = self.starved;
+        if is_after(newest.tag.0, self.judged) {
+            self.judge(newest.tag.0);
+        }
+        if newest.tag.0 != self.tag || !self.is_bounded() {
+            return Step::Stay;
+        }
+        self.enter(self.stage);
+        if self.growth.has_stalled() && !starved {
+            let max = per_rtt(self.permitted(), path).min(self.target);
+            let rate = self.delivery.rate().unwrap_or(max).min(max);
+            let cause = if path.recovering { Cause::Loss } else { Cause::RateFlat };
+            return self.leave_at(rate, cause, path);
+        }
+        Step::Stay
     }
 
     /// Judges the packets with the tag `tag` from here on.
@@ -220,6 +233,8 @@ impl Leap {
         self.spread = Spread::default();
         self.holdback = HoldBack::default();
         self.growth = Growth::new();
+        self.delivery = Delivery::default();
+        self.slow_trains = 0;
         self.pace = Rate::ZERO;
         self.before = path.delivered;
         self.window = self.initial(path).into();
@@ -265,10 +280,11 @@ impl Leap {
             Capacity::Unknown => self.search(double, SEARCH_FACTOR, path),
             // The first flight filled the pipe. A train would only be queued.
             Capacity::Even(rate) if product(rate, path) <= initial => {
-                return found(rate, Cause::Dispersion, path);
+                let cause = if overflowed { Cause::Loss } else { Cause::Dispersion };
+                return self.leave_at(rate, cause, path);
             }
             Capacity::Uneven(rate) if overflowed && product(rate, path) <= initial => {
-                return found(rate, Cause::Loss, path);
+                return self.leave_at(rate, Cause::Loss, path);
             }
             // A queue that is shorter than the first flight does not hold a train either.
             Capacity::Even(rate) | Capacity::Uneven(rate) if overflowed && !self.is_alone => {
@@ -316,6 +332,9 @@ impl Leap {
         self.pace = cruise(target);
         self.window = window_with_headroom(target, path).into();
         if !self.is_alone {
+            // The window of a small pipe does not grow further, because it is not the limit.
+            let pipe = product(target, path);
+            self.window = self.window.wide().min((pipe * 3 / 2).max(path.mss * 4)).into();
             self.growth.bound_by_twice(self.proven(path));
         }
         self.enter(Stage::Rise);
@@ -374,7 +393,8 @@ impl Leap {
         self.capacity = rate;
         self.factor = factor;
         if !self.is_alone && self.stage == Stage::First {
-            self.growth.bound_by_twice(self.slow_start_flight(path));
+            let train = path.mss * MIN_TRAIN_PACKETS;
+            self.growth.bound_by_twice(self.slow_start_flight(path).max(path.pipe).max(train));
         }
         self.window = (window_with_headroom(rate, path) + self.train(path)).into();
         self.pace = rate.scale(u64::from(factor), 100);
@@ -397,9 +417,7 @@ impl Leap {
         if sent.tag.0 != self.tag || sent.retransmission {
             return;
         }
-        let from = *self.sent_from.get_or_insert(path.now);
-        let before = self.sent.wide();
-        self.sent = (before + sent.bytes).into();
+        self.sent = (self.sent.wide() + sent.bytes).into();
         let is_over = |quota: Bytes| self.sent.wide() >= quota;
         match self.stage {
             Stage::First if self.tag == self.judged && is_over(self.initial(path)) => self.after_burst(path),
@@ -417,9 +435,6 @@ impl Leap {
                 self.enter(Stage::Verify);
             }
             Stage::Verify if is_over(self.train(path)) => {
-                let rate = in_packets(before, path).per(path.now.since(from));
-                let min = self.pace.scale(PACE_TOLERANCE.0, PACE_TOLERANCE.1);
-                self.slow_train = rate.is_some_and(|rate| rate < min);
                 self.pace = cruise(self.target);
                 self.enter(Stage::Hold);
             }
@@ -456,33 +471,36 @@ impl Leap {
                     // From here on packets are sent at the whole pace. They are judged apart from those before.
                     self.enter(Stage::Rise);
                 }
-                self.holdback.acked(ack.whole_packets(), newest.tag, path.now);
+                // A bounded Rise pauses within a round trip, which holds no ACK back.
+                if self.stage != Stage::Rise || !was_bounded {
+                    self.holdback.acked(ack.whole_packets(), newest.tag, path.now);
+                }
                 self.acked_in_train(ack, newest, path)
             }
             Stage::Fill => {
                 self.growth.acked(ack.growth, false);
                 self.acked_in_fill(ack, newest, path)
             }
-            Stage::Drain if newest.tag.0 >= self.tag => found(self.target, self.cause, path),
+            Stage::Drain if newest.tag.0 == self.tag => found(self.target, self.cause, path),
             Stage::Closed | Stage::Drain => Step::Stay,
         }
     }
 
     fn acked_in_train(&mut self, ack: &Ack<'_>, newest: &Delivered, path: &Path) -> Step {
-        let fast = self.tag.wrapping_sub(1);
+        let fast = self.tag_before;
+        let is_later = is_after(newest.tag.0, self.judged);
         match self.stage {
             // The first ACK of the fast train arrived. The judgement of the earlier packets is complete.
-            Stage::Hold if self.judged != fast && newest.tag.0 >= fast => self.judge(fast),
-            // Each round trip of a bounded Rise is judged apart, because the pace rises.
-            Stage::Rise if newest.tag.0 > self.judged => self.judge(newest.tag.0),
-            Stage::Verify if newest.tag.0 > self.judged && newest.tag.0 < self.tag => {
-                self.judge(newest.tag.0);
+            Stage::Hold if self.judged != fast && !is_after(fast, newest.tag.0) => self.judge(fast),
+            Stage::Hold if is_later && is_after(fast, newest.tag.0) => self.judge(newest.tag.0),
+            Stage::Verify if is_later && newest.tag.0 != self.tag => self.judge(newest.tag.0),
+            Stage::Rise => {
+                let step = self.next_round(newest, path);
+                if matches!(step, Step::Exit(_)) || self.stage == Stage::Drain {
+                    return step;
+                }
             }
-            Stage::Hold if newest.tag.0 > self.judged && newest.tag.0 < fast => self.judge(newest.tag.0),
             _ => {}
-        }
-        if self.stage == Stage::Rise && newest.tag.0 == self.tag && self.is_bounded() {
-            self.enter(Stage::Rise);
         }
         self.measure(ack, newest, path);
         match self.stage {
@@ -498,30 +516,16 @@ impl Leap {
         }
     }
 
-    fn lost(&mut self, loss: &Loss<'_>, path: &Path) -> Step {
-        let ours = |sum, packet: &LostPacket| {
-            if packet.tag.0 >= self.judged { sum + packet.bytes } else { sum }
-        };
-        let bytes =
-            if loss.packets.is_empty() { loss.bytes } else { loss.packets.iter().fold(Bytes::ZERO, ours) };
-        self.lost = (self.lost.wide() + bytes).into();
-        let is_short_train = !self.is_alone && matches!(self.stage, Stage::Probe | Stage::Quiet);
-        if is_short_train || matches!(self.stage, Stage::Closed | Stage::First) {
-            return Step::Stay;
-        }
-        let budget = self.permitted().scale(LOSS_BUDGET.0, LOSS_BUDGET.1).max(path.mss * LOSS_BUDGET_PACKETS);
-        if self.lost.wide() <= budget {
-            return Step::Stay;
-        }
-        let rate = self.delivery.rate().unwrap_or(self.pace / 2).min(self.pace);
-        found(rate, Cause::Loss, path)
-    }
-
     /// Exits with the present window. The avoidance law then responds to `cause`.
     fn leave(&self, cause: Cause) -> Step {
         let learned = PathEstimate { window: self.permitted(), ssthresh: None, rate: None };
         Step::Exit(Exit { cause, learned })
     }
+}
+
+/// Returns whether `tag` is of a later plan than `other`. Tags wrap around.
+fn is_after(tag: u16, other: u16) -> bool {
+    tag.wrapping_sub(other).wrapping_sub(1) < u16::MAX / 2
 }
 
 impl Startup for Leap {

@@ -11,17 +11,23 @@ const CALM_GROWTH: u64 = 7;
 /// A packet did not wait if its delay exceeds the minimum by at most the time of this number of packets. This number may queue by chance.
 const CHANCE_PACKETS: u64 = 3;
 
+/// A bound that does not rise for this number of consecutive round trips ends the start-up.
+const MAX_STALLED: u8 = 2;
+
 /// A bound on the window, and the minimum delay seen.
 #[derive(Clone, Debug)]
 pub(super) struct Growth {
     /// The bound; zero if the window is not bounded.
     bound: Bytes32,
+    /// The bound at the begin of the round trip, and the number of consecutive round trips in which it did not rise.
+    before: Bytes32,
+    stalled: u8,
     min_delay: Span,
 }
 
 impl Growth {
     pub(super) const fn new() -> Self {
-        Self { bound: Bytes32::ZERO, min_delay: Span::MAX }
+        Self { bound: Bytes32::ZERO, before: Bytes32::ZERO, stalled: 0, min_delay: Span::MAX }
     }
 
     /// Bounds the window by twice the `sent` bytes of a round trip. A greater bound remains.
@@ -43,6 +49,14 @@ impl Growth {
     pub(super) fn is_calm(&mut self, delay: Span, packet_time: Span) -> bool {
         self.min_delay = self.min_delay.min(delay);
         delay <= self.min_delay + packet_time * CHANCE_PACKETS
+    }
+
+    /// Begins a round trip. Returns whether the bound did not rise in the last [`MAX_STALLED`] round trips.
+    pub(super) fn has_stalled(&mut self) -> bool {
+        let has_risen = self.bound != self.before;
+        self.stalled = if has_risen { 0 } else { self.stalled.saturating_add(1) };
+        self.before = self.bound;
+        self.stalled >= MAX_STALLED
     }
 
     /// Raises the bound for `bytes` acknowledged; `is_calm` if their newest packet did not wait.
@@ -81,6 +95,17 @@ mod tests {
         assert!(growth.is_calm(base, PACKET));
         assert!(growth.is_calm(base + PACKET * 3, PACKET));
         assert!(!growth.is_calm(base + PACKET * 4, PACKET));
+    }
+
+    #[test]
+    fn a_bound_that_does_not_rise_for_two_round_trips_has_stalled() {
+        let mut growth = Growth::new();
+        growth.bound_by_twice(MSS * 10);
+        assert!(!growth.has_stalled());
+        growth.acked(MSS, false);
+        assert!(!growth.has_stalled());
+        assert!(!growth.has_stalled());
+        assert!(growth.has_stalled());
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use super::rates::{cruise, found, in_packets, per_rtt, product};
 use super::trend::{Slope, TICKS};
-use super::{CONFIRM_FACTOR, LOSS_BUDGET_PACKETS, Leap, MILLION, MIN_TRAIN_PACKETS, SEARCH_FACTOR, Stage};
+use super::{CONFIRM_FACTOR, Leap, MILLION, MIN_TRAIN_PACKETS, SEARCH_FACTOR, Stage, is_after};
 use crate::evidence::is_starved;
-use crate::interface::{Ack, Cause, Delivered, Path, Step};
-use crate::units::{Rate, Span};
+use crate::interface::{Ack, Cause, Delivered, Loss, LostPacket, Path, Step};
+use crate::units::{Bytes, Rate, Span};
 use crate::wide::mul_div;
 
 /// Growth of the delay above which Probe, Rise and Hold have built a queue, in millionths of the time between transmissions.
@@ -16,8 +16,16 @@ const TRAIN_GROWTH_PPM: u64 = 20_000;
 const VERDICT_TOLERANCE: (u64, u64) = (5, 4);
 /// The first train is judged without the rest of it when this number of later ACKs has arrived.
 const LATER_ACKS: u8 = 4;
+/// A train sent at less than this share of its pace is not judged.
+const PACE_TOLERANCE: (u64, u64) = (9, 10);
+/// This number of consecutive trains sent at less than their pace ends the start-up.
+const MAX_SLOW_TRAINS: u8 = 3;
 /// Losses above this share of the first train, without growth of its delay, are a policer's.
 const POLICED_DIVISOR: u64 = 8;
+/// Losses up to this share of the window do not end the start-up, so that random loss of 1 % does not end it.
+const LOSS_BUDGET: (u64, u64) = (3, 100);
+/// Losses up to this number of packets do not end the start-up.
+const LOSS_BUDGET_PACKETS: u64 = 4;
 
 impl Leap {
     /// Records an ACK of the judged packets.
@@ -28,15 +36,15 @@ impl Leap {
         self.starved |= is_starved(ack, path);
         self.judged_acked = (self.judged_acked.wide() + ack.bytes).into();
         let rtt = path.min_rtt.unwrap_or(Span::ZERO);
-        // The unit of time is the RTT, and four times a short train's length.
+        // The unit of time is the RTT, and eight times a short train's length.
         let unit = match self.stage {
             Stage::Probe | Stage::Quiet if !self.is_alone => {
                 let pace = self.capacity.scale(u64::from(self.fraction_ppm), MILLION);
-                (pace.time_for(in_packets(self.short_train(path), path)) * 4).min(rtt)
+                (pace.time_for(in_packets(self.short_train(path), path)) * 8).min(rtt)
             }
             _ => rtt,
         };
-        self.trend.add(newest.sent_at, path.now, unit);
+        self.trend.add(newest.sent_at, path.now, ack.bytes, unit);
     }
 
     /// Returns the growth of the delay of the judged packets, if they built a queue.
@@ -51,7 +59,7 @@ impl Leap {
     /// Judges the first train of the profile `shared` when all of it has arrived.
     pub(super) fn check_short_train(&mut self, newest: &Delivered, path: &Path) -> Step {
         let train = self.short_train(path);
-        if newest.tag.0 > self.judged {
+        if is_after(newest.tag.0, self.judged) {
             self.later_acks = self.later_acks.saturating_add(1);
         }
         let (acked, lost) = (self.judged_acked.wide(), self.lost.wide());
@@ -62,6 +70,8 @@ impl Leap {
         let is_policed = lost > (train / POLICED_DIVISOR).max(path.mss * LOSS_BUDGET_PACKETS);
         match self.queue(path) {
             Some(slope) => self.fill(self.available(slope, pace), Cause::Delay, path),
+            // The application set the pace of the train.
+            None if self.starved => self.go_slow(self.slow_start_window(path)),
             // Losses without a queue: a policer, whose rate is that of the packets it let through.
             None if is_policed && acked.is_zero() => self.go_slow(self.slow_start_window(path) / 2),
             None if is_policed => {
@@ -70,15 +80,22 @@ impl Leap {
                 self.fill(passed.max(min).min(pace), Cause::Loss, path);
             }
             // The train arrived in too few instants to be measured.
-            None if self.trend.slope().is_none() => self.go_slow(self.slow_start_window(path)),
+            None if self.trend.slope().is_none() => {
+                let window = self.slow_start_window(path);
+                self.go_slow(if lost.is_zero() { window } else { window / 2 });
+            }
             None => self.rise(self.capacity, path),
         }
         Step::Stay
     }
 
     pub(super) fn acked_in_fill(&mut self, ack: &Ack<'_>, newest: &Delivered, path: &Path) -> Step {
-        if newest.tag.0 >= self.tag && !self.is_bounded() {
+        if newest.tag.0 == self.tag && !self.is_bounded() {
             return found(self.target, self.cause, path);
+        }
+        let step = self.next_round(newest, path);
+        if matches!(step, Step::Exit(_)) || self.stage == Stage::Drain {
+            return step;
         }
         self.measure(ack, newest, path);
         if self.trend.span() < TICKS / 8 || self.queue(path).is_none() {
@@ -98,7 +115,7 @@ impl Leap {
             let pace = match self.stage {
                 Stage::Probe => self.pace,
                 // The bound may have changed the pace since the first of the judged packets.
-                Stage::Rise if !self.is_alone => self.mean_pace(path),
+                _ if !self.is_alone => self.mean_pace(cruise(self.target), path),
                 _ => cruise(self.target),
             };
             let mut rate = self.available(slope, pace);
@@ -113,10 +130,10 @@ impl Leap {
         Step::Stay
     }
 
-    /// Returns the rate at which the judged packets were sent.
-    fn mean_pace(&self, path: &Path) -> Rate {
-        let sent = in_packets(self.judged_acked.wide(), path).per(self.trend.elapsed());
-        sent.map_or(self.pace, |rate| rate.min(self.pace))
+    /// Returns the rate at which the judged packets were sent, at most `pace`.
+    fn mean_pace(&self, pace: Rate, path: &Path) -> Rate {
+        let (bytes, elapsed) = self.trend.sent();
+        in_packets(bytes, path).per(elapsed).map_or(pace, |rate| rate.min(pace))
     }
 
     /// Returns the rate that other flows do not use. With the pacing rate `p`, the growth of the delay `g` and the capacity `c`, the rate of
@@ -128,7 +145,7 @@ impl Leap {
     }
 
     /// Exits with `rate`, at once or after Drain.
-    fn leave_at(&mut self, rate: Rate, cause: Cause, path: &Path) -> Step {
+    pub(super) fn leave_at(&mut self, rate: Rate, cause: Cause, path: &Path) -> Step {
         let window = product(rate, path).max(path.mss * 4);
         if window >= path.pipe {
             return found(rate, cause, path);
@@ -146,13 +163,30 @@ impl Leap {
     /// Judges the fast train, all of whose ACKs arrived. If its delay did not grow, or its ACKs do not show the delay, the bottleneck may be
     /// faster than the train.
     pub(super) fn verdict(&mut self, path: &Path) -> Step {
-        if self.starved || self.slow_train {
-            // The train was not sent at its rate and proves nothing. Another one is sent once there is data or room for it.
-            self.rise(self.target, path);
-            return Step::Stay;
-        }
         let train = self.target.scale(u64::from(self.factor), 100);
         let slope = self.trend.slope();
+        // Losses of the train are reported after later packets are acknowledged.
+        self.later_acks = self.later_acks.saturating_add(1);
+        if slope.is_none() && self.later_acks < LATER_ACKS {
+            return Step::Stay;
+        }
+        let is_slow =
+            slope.is_some() && self.mean_pace(train, path) < train.scale(PACE_TOLERANCE.0, PACE_TOLERANCE.1);
+        self.slow_trains = if is_slow { self.slow_trains.saturating_add(1) } else { 0 };
+        if self.slow_trains >= MAX_SLOW_TRAINS {
+            // The host cannot send faster than the path takes.
+            let rate = self.delivery.rate().unwrap_or(self.target).min(self.target);
+            return self.leave_at(rate, Cause::RateFlat, path);
+        }
+        if self.starved || is_slow {
+            // The train was not sent at its rate and proves nothing. Another one is sent once there is data or room for it.
+            if self.factor == CONFIRM_FACTOR {
+                self.rise(self.target, path);
+            } else {
+                self.search(self.target, self.factor, path);
+            }
+            return Step::Stay;
+        }
         if slope.is_none() {
             self.holdback.missed_train(path.min_rtt.unwrap_or(Span::ZERO));
         }
@@ -169,5 +203,30 @@ impl Leap {
         self.capacity = capacity;
         self.rise(capacity, path);
         Step::Stay
+    }
+
+    /// Counts the losses of the judged packets. Exits if they are more than the budget.
+    pub(super) fn lost(&mut self, loss: &Loss<'_>, path: &Path) -> Step {
+        let ours = |sum, packet: &LostPacket| {
+            if is_after(self.judged, packet.tag.0) { sum } else { sum + packet.bytes }
+        };
+        let bytes = match loss.packets {
+            // Losses without a list are of earlier packets before the first ACK of those that are judged.
+            [] if self.judged_acked.wide().is_zero() => Bytes::ZERO,
+            [] => loss.bytes,
+            packets => packets.iter().fold(Bytes::ZERO, ours),
+        };
+        self.lost = (self.lost.wide() + bytes).into();
+        let is_short_train = !self.is_alone && matches!(self.stage, Stage::Probe | Stage::Quiet);
+        if is_short_train || matches!(self.stage, Stage::Closed | Stage::First) {
+            return Step::Stay;
+        }
+        let budget = self.permitted().scale(LOSS_BUDGET.0, LOSS_BUDGET.1).max(path.mss * LOSS_BUDGET_PACKETS);
+        if self.lost.wide() <= budget {
+            return Step::Stay;
+        }
+        let max = self.pace.min(per_rtt(self.permitted(), path));
+        let rate = self.delivery.rate().unwrap_or(self.pace / 2).min(max);
+        found(rate, Cause::Loss, path)
     }
 }

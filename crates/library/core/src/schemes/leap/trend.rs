@@ -1,6 +1,7 @@
 //! The growth of the delay over a train: a linear regression of delay over transmission time.
 
-use crate::units::{Span, Time};
+use crate::u32_bytes::Bytes32;
+use crate::units::{Bytes, Span, Time};
 use crate::wide::{Wide, mul_div};
 
 /// The number of ticks in the minimum RTT.
@@ -25,8 +26,13 @@ pub(super) struct Trend {
     newest: Option<(u16, u16)>,
     nanos_per_tick: u32,
     points: u16,
+    /// The *x* of the first point.
+    first_x: u16,
     /// The maximum *x*.
     span: u16,
+    /// Bytes acknowledged after the first point up to the last, and at the instant that is no point yet.
+    bytes: Bytes32,
+    newest_bytes: Bytes32,
     x: u32,
     y: i32,
     xx: u64,
@@ -51,8 +57,8 @@ impl Slope {
 }
 
 impl Trend {
-    /// Adds a packet that was sent at `departed` and acknowledged at `arrived`.
-    pub(super) fn add(&mut self, departed: Time, arrived: Time, min_rtt: Span) {
+    /// Adds a packet that was sent at `departed` and acknowledged at `arrived`, with `bytes` in all.
+    pub(super) fn add(&mut self, departed: Time, arrived: Time, bytes: Bytes, min_rtt: Span) {
         if self.first.is_none() {
             self.nanos_per_tick = u32::try_from(min_rtt.nanos() / TICKS).unwrap_or(u32::MAX).max(1);
         }
@@ -60,10 +66,13 @@ impl Trend {
         let point = (self.ticks(departed.since(first_departed)), self.ticks(arrived.since(first_arrived)));
         let before = self.newest.replace(point);
         match before {
-            Some((departed, arrived)) if arrived != point.1 && self.points < MAX_POINTS => {
-                self.count(departed, arrived);
+            Some((departed, arrived)) if arrived != point.1 => {
+                if self.points < MAX_POINTS {
+                    self.count(departed, arrived);
+                }
+                self.newest_bytes = bytes.into();
             }
-            _ => {}
+            _ => self.newest_bytes = (self.newest_bytes.wide() + bytes).into(),
         }
     }
 
@@ -75,6 +84,11 @@ impl Trend {
     fn count(&mut self, departed: u16, arrived: u16) {
         let x = u32::from(departed);
         let y = i32::from(arrived) - i32::from(departed);
+        if self.points == 0 {
+            self.first_x = departed;
+        } else {
+            self.bytes = (self.bytes.wide() + self.newest_bytes.wide()).into();
+        }
         self.points += 1;
         self.span = self.span.max(departed);
         self.x += x;
@@ -112,9 +126,10 @@ impl Trend {
         u64::from(self.span)
     }
 
-    /// Returns the time between the first and the last transmission of the points.
-    pub(super) fn elapsed(&self) -> Span {
-        Span::from_nanos(self.span() * u64::from(self.nanos_per_tick))
+    /// Returns the bytes of the points after the first, and the time in which they were sent.
+    pub(super) fn sent(&self) -> (Bytes, Span) {
+        let ticks = u64::from(self.span.saturating_sub(self.first_x));
+        (self.bytes.wide(), Span::from_nanos(ticks * u64::from(self.nanos_per_tick)))
     }
 
     /// Returns the number of ticks in `span`.
@@ -128,13 +143,14 @@ mod tests {
     use super::*;
 
     const RTT: Span = Span::from_nanos(40_960_000);
+    const MSS: Bytes = Bytes::new(1000);
 
     /// The slope of packets that leave each hundredth of a round trip and arrive as `delay` says, in microseconds.
     fn slope(packets: u64, delay: impl Fn(u64) -> u64) -> Option<Slope> {
         let mut trend = Trend::default();
         for packet in 0..packets {
             let departed = Time::from_nanos(packet * 409_600);
-            trend.add(departed, departed + RTT + Span::from_micros(delay(packet)), RTT);
+            trend.add(departed, departed + RTT + Span::from_micros(delay(packet)), MSS, RTT);
         }
         trend.slope()
     }
@@ -174,7 +190,7 @@ mod tests {
             let departed = Time::from_nanos(packet * 409_600);
             // Held back and released each eight packets.
             let arrived = Time::from_nanos((packet / 8 + 1) * 8 * 409_600);
-            trend.add(departed, arrived + RTT, RTT);
+            trend.add(departed, arrived + RTT, MSS, RTT);
         }
         let slope = trend.slope().expect("enough points");
         assert_eq!((trend.points, slope.growth()), (4, 0));
@@ -185,7 +201,7 @@ mod tests {
         let mut trend = Trend::default();
         for packet in 0..10_000 {
             let departed = Time::from_nanos(packet % 3 * (u64::MAX / 4));
-            trend.add(departed, Time::from_nanos(packet), Span::from_nanos(packet));
+            trend.add(departed, Time::from_nanos(packet), MSS, Span::from_nanos(packet));
             let _ = trend.slope();
         }
         assert_eq!(trend.points, MAX_POINTS);
