@@ -342,7 +342,7 @@ fn rise_stops() -> Script {
 }
 
 fn window_unused() -> Script {
-    let (mut host, mut path) = open(Set {
+    let (host, mut path) = open(Set {
         name: "window-unused",
         spec: "leap-spec section 4.8",
         says: "Half of the permitted window is in flight, so the bound of Rise does not grow: after two RTTs start-up ends",
