@@ -128,7 +128,8 @@ def overshoot(program, folder):
         return
     rows = polars.concat([polars.read_parquet(part) for part in sorted(folder.glob("part-*.parquet"))], how="diagonal_relaxed")
     rows = rows.filter((polars.col("path_queue_bdp") < 0.25) & (polars.col("path_cross") == "none"))
-    for (scheme,), of in rows.group_by("scheme", maintain_order=True):
+    rows = rows.with_columns(name=polars.coalesce("label", "scheme") if "label" in rows.columns else polars.col("scheme"))
+    for (scheme,), of in rows.group_by("name", maintain_order=True):
         few = (of["overshoot_lost_packets"] <= 0.5 * of["path_bdp_packets"]).mean()
         print(f"{folder.name} queue under a quarter BDP, alone ({len(of)}), {scheme}: overshoot of at most half a BDP in {100 * few:.1f} %")
 

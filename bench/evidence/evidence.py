@@ -27,7 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 DATA, TEMPLATES, PAGES = HERE / "data", HERE / "pages", ROOT / "docs" / "evidence"
 # Pages that other commands write, with the file that describes them here.
-OTHERS = ["costs", "leap-log"]
+OTHERS = ["costs", "leap-front", "leap-log"]
 
 
 def names():

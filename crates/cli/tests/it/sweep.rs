@@ -476,6 +476,7 @@ fn the_families_are_sweeps_of_two_thousand_paths_with_a_trouble_each() {
         ("aggregation", " --ack-aggregation "),
         ("aqm", "del:"),
         ("way-back", " --reverse-rate "),
+        ("policers", " --policer "),
         ("departures", " --pacing-timer "),
         ("departures", " --gso "),
     ] {

@@ -60,6 +60,16 @@ pub(super) fn all() -> Vec<Script> {
         handshake_lost(),
         idle(),
         two_packets(),
+        four_instants(),
+        lost_in_first(
+            "one-lost",
+            "One packet of the first flight is lost: the spread of the others leads to Probe",
+            1,
+        ),
+        lost_in_first("two-lost", "Two packets of the first flight are lost: no train, and Fill", 2),
+        policed_part(),
+        faster("verified", "The fast train shows 1.15 times the rate, which confirms the rate", 870),
+        faster("corrected", "The fast train shows 1.4 times the rate: Rise continues at that rate", 710),
     ]
 }
 
@@ -459,4 +469,40 @@ fn two_packets() -> Script {
         initial: 2,
         ..LEAP
     }))
+}
+
+fn four_instants() -> Script {
+    let (host, mut path) = open(Set {
+        name: "four-instants",
+        says: "Eight packets with an ACK for every second one have four instants: an even spread",
+        initial: 8,
+        ..LEAP
+    });
+    path.every = 2;
+    ends((host, path))
+}
+
+fn lost_in_first(name: &'static str, says: &'static str, count: u64) -> Script {
+    let (host, mut path) = open(Set { name, says, ..LEAP });
+    path.lost.extend(5..5 + count);
+    ends((host, path))
+}
+
+fn policed_part() -> Script {
+    let (host, mut path) = open(Set {
+        name: "policed-part",
+        says: "Five of the 24 packets of the first train are lost and no packet is delayed: Fill at the share of the others",
+        ..LEAP
+    });
+    path.lost.extend((28..52).step_by(5));
+    ends((host, path))
+}
+
+/// Returns a start-up whose path becomes faster when the train of Verify begins.
+fn faster(name: &'static str, says: &'static str, packet: u64) -> Script {
+    let (mut host, mut path) = open(Set { name, says, ..LEAP });
+    path.run(&mut host, |host| host.pacing().is_some_and(|rate| rate > 1_500_000));
+    host.note("the path is faster from here on");
+    path.change_rate(host.now(), packet);
+    ends((host, path))
 }
