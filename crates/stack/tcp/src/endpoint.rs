@@ -330,6 +330,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             return Some(self.send_handshake(now));
         }
         if core::mem::take(&mut self.handshake.window_due) {
+            // The peer scales this window, though the connection is not open yet.
+            self.receiver.set_scale(self.own_scale());
             let mut segment = Segment::default();
             self.pure_ack(now, &mut segment);
             return Some(segment);

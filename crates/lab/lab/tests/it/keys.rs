@@ -171,7 +171,7 @@ fn a_pacing_timer_groups_paced_packets_without_changing_ack_clocked_ones() {
 #[test]
 fn late_timers_take_no_pacing_rate() {
     let path = [("rate", "10gbit"), ("rtt", "4ms"), ("size", "40MB"), ("queue", "2bdp")];
-    for scheme in ["slow-start-paced", "leap"] {
+    for scheme in ["slow-start-paced", "leap:profile=alone"] {
         let of = |noise| {
             let path = scenario(&[&path[..], &[("timer-noise", noise)]].concat());
             let choices = parse_choices(scheme).expect("a scheme");

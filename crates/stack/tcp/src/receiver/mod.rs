@@ -145,6 +145,11 @@ impl Receiver {
         }
     }
 
+    /// Sets the scale of the windows to offer.
+    pub(crate) fn set_scale(&mut self, scale: u8) {
+        self.scale = scale;
+    }
+
     /// Sets the negotiated segment size, SACK, and the scale of the windows to offer.
     pub(crate) fn establish(&mut self, mss: u16, sack: bool, scale: u8) {
         self.scale = scale;
