@@ -280,6 +280,23 @@ fn config() -> ProptestConfig {
     ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
 }
 
+/// The bare ACK after a SYN-ACK with a Quick-Start response offers the receive buffer in a scaled field.
+#[test]
+fn a_quick_start_sender_does_not_send_more_than_a_buffer_above_65535_bytes() {
+    let options = [
+        ("rate", "100mbit"),
+        ("rtt", "81ms"),
+        ("size", "126kB"),
+        ("queue", "1p"),
+        ("mss", "1338"),
+        ("iw", "1p"),
+        ("rwnd", "49p"),
+    ];
+    let options = options.map(|(key, text)| (key, text.to_owned())).to_vec();
+    let path = Case { options, scheme: "quick-start".to_owned() }.scenario().expect("a path");
+    keep_the_laws(&path, "quick-start").expect("the laws");
+}
+
 proptest! {
     #![proptest_config(config())]
 
