@@ -167,7 +167,8 @@ fn a_pacing_timer_groups_paced_packets_without_changing_ack_clocked_ones() {
     assert!(rough >= smooth + 3, "{smooth} {rough}");
 }
 
-/// A packet takes 1.2 µs. Timers are late by up to sixteen packets, in which ACKs arrive.
+/// A packet takes 1.2 µs. Timers are late by up to sixteen packets, in which ACKs arrive. The profile `shared` of leap takes packets that are
+/// late by more than three for packets that waited, and grows as slow start does.
 #[test]
 fn late_timers_take_no_pacing_rate() {
     let path = [("rate", "10gbit"), ("rtt", "4ms"), ("size", "40MB"), ("queue", "2bdp")];
