@@ -90,22 +90,21 @@ class Trend:
         self.tick = 0
         self.points = []
         self.span = self.first_x = 0
-        self.bytes = self.pending_bytes = 0
+        self.first_delivered = self.last_delivered = self.pending_delivered = 0
 
-    def add(self, sent_at, now, size, unit):
+    def add(self, sent_at, now, delivered, unit):
         if self.first is None:
             self.first = sent_at, now
             self.tick = max(1, unit // 4096)
         x, arrived = (min(max(at - first, 0) // self.tick, 16384) for at, first in zip((sent_at, now), self.first))
         if self.pending and self.pending[1] != arrived:
             if len(self.points) < 4096:
-                self.first_x = self.first_x if self.points else self.pending[0]
-                self.bytes += self.pending_bytes if self.points else 0
+                if not self.points:
+                    self.first_x, self.first_delivered = self.pending[0], self.pending_delivered
+                self.last_delivered = self.pending_delivered
                 self.points.append((self.pending[0], self.pending[1] - self.pending[0]))
                 self.span = max(self.span, self.pending[0])
-            self.pending_bytes = 0
-        self.pending = x, arrived
-        self.pending_bytes += size
+        self.pending, self.pending_delivered = (x, arrived), delivered
 
     def slope(self):
         n = len(self.points)
@@ -134,7 +133,7 @@ class Leap:
         self.tag = self.tag_before = self.judged = self.factor = 0
         self.cause = "delay"
         self.before = self.later_acks = self.size = 0
-        self.judged_acked = self.lost_bytes = self.slow_trains = 0
+        self.judged_acked = self.lost_bytes = self.void_trains = 0
         self.starved = False
         self.newest_rate = self.round_rate = self.round_began = None
         self.spread, self.holdback, self.trend = Spread(), HoldBack(), Trend()
@@ -230,14 +229,14 @@ class Leap:
         unit = self.min_rtt or 0
         if not self.alone and self.stage in (PROBE, QUIET):
             unit = min(8 * time_for(scale(self.capacity, self.fraction, MILLION), self.short_train()), unit)
-        self.trend.add(sent_at, self.now, size, unit)
+        self.trend.add(sent_at, self.now, self.delivered, unit)
 
     # Section 4.8.
     def first_flight(self):
         self.enter(FIRST)
         self.judge(self.tag)
         self.spread, self.holdback = Spread(), HoldBack()
-        self.bound, self.min_delay, self.pace, self.slow_trains = 0, NEVER, 0, 0
+        self.bound, self.min_delay, self.pace, self.void_trains = 0, NEVER, 0, 0
         self.bound_before = self.stalled = 0
         self.newest_rate = self.round_rate = self.round_began = None
         self.before, self.window = self.delivered, self.initial
@@ -454,7 +453,7 @@ class Leap:
 
     def mean_pace(self, pace):
         ticks = max(self.trend.span - self.trend.first_x, 0)
-        mean = per(self.trend.bytes, ticks * self.trend.tick)
+        mean = per(self.trend.last_delivered - self.trend.first_delivered, ticks * self.trend.tick)
         return pace if mean is None else min(mean, pace)
 
     def available(self, slope, pace):
@@ -487,8 +486,8 @@ class Leap:
         if slope is None and self.later_acks < 4:
             return
         slow = slope is not None and self.mean_pace(rate) < scale(rate, 9, 10)
-        self.slow_trains = self.slow_trains + 1 if slow else 0
-        if self.slow_trains >= 3:
+        self.void_trains += slow or slope is None and self.factor == 150
+        if self.void_trains >= 3:
             self.leave_at(min(self.delivery(self.target), self.target), "rate flat")
             return
         if self.starved or slow:
@@ -515,7 +514,7 @@ class Leap:
             return
         if self.lost_bytes <= max(scale(self.permitted(), 3, 100), 4 * self.mss):
             return
-        self.found(min(self.delivery(self.pace // 2), self.pace), "loss")
+        self.found(min(self.delivery(self.pace // 2), self.pace, self.per_rtt(self.permitted())), "loss")
 
     def delivery(self, default):
         return max((rate for rate in (self.newest_rate, self.round_rate) if rate is not None), default=default)

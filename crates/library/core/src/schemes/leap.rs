@@ -12,8 +12,8 @@
 //!   were aggregated or spread by something else, and a train at 4 times the rate searches for the bottleneck.
 //! - Hold: packets are sent just below the rate for the RTT until the verdict on the train is known.
 //! - Fill: other flows use a part of the capacity. The window grows to the available rate, as in slow start, and stops if a queue grows.
-//! - Drain: less may be in flight than is. Nothing is sent until the rest is acknowledged or lost, so that the avoidance law does not
-//!   respond to its losses again.
+//! - Drain: the window of the exit is smaller than the flight. Nothing is sent until the flight fits, so that the avoidance law does not
+//!   respond again to losses of packets that were sent before the exit.
 //!
 //! The profile `alone` has no Quiet and no Fill: Probe lasts for the whole RTT until its verdict, and nothing bounds the growth of Rise.
 //!
@@ -99,8 +99,9 @@ pub struct Leap {
     before: Bytes,
     /// Whether the application or the receiver, and not the plan, limited the judged packets.
     starved: bool,
-    /// The number of consecutive fast trains that were sent at less than their pace, because loss recovery or the host limited them.
-    slow_trains: u8,
+    /// The number of fast trains without a result: sent at less than their pace because loss recovery or the host limited them, or not
+    /// shown by their ACKs.
+    void_trains: u8,
     /// Whether the profile is `alone`.
     is_alone: bool,
     fraction_ppm: u32,
@@ -150,7 +151,7 @@ impl Leap {
             later_acks: 0,
             before: Bytes::ZERO,
             starved: false,
-            slow_trains: 0,
+            void_trains: 0,
             is_alone,
             fraction_ppm,
             saved: saved.map(|SavedPath { window, rtt }| (window.into(), rtt)),
@@ -234,7 +235,7 @@ impl Leap {
         self.holdback = HoldBack::default();
         self.growth = Growth::new();
         self.delivery = Delivery::default();
-        self.slow_trains = 0;
+        self.void_trains = 0;
         self.pace = Rate::ZERO;
         self.before = path.delivered;
         self.window = self.initial(path).into();
@@ -341,7 +342,7 @@ impl Leap {
         self.judge(self.tag);
     }
 
-    /// Fills the pipe to `rate`, which other flows leave. The start-up then ends with `cause`.
+    /// Fills the pipe to `rate`, which other flows do not use. The start-up then ends with `cause`.
     fn fill(&mut self, rate: Rate, cause: Cause, path: &Path) {
         self.cause = cause;
         self.target = rate;
@@ -374,6 +375,7 @@ impl Leap {
         self.growth.permitted(self.window.wide())
     }
 
+    /// Returns whether the bound, and not the window, limits what may be in flight.
     fn is_bounded(&self) -> bool {
         self.permitted() < self.window.wide()
     }

@@ -296,6 +296,20 @@ fn acks_that_are_held_back_make_no_false_bottleneck() {
 }
 
 #[test]
+fn acks_held_back_for_a_large_part_of_the_round_trip_do_not_keep_it_in_start_up() {
+    for profile in [&[][..], &[ALONE]] {
+        for (packet, held, room) in [(1_000, 30, 1_500), (2_000, 30, 4_000), (2_000, 60, 4_000)] {
+            let mut net =
+                Net { packet: micros(packet), held: millis(held), room: millis(room), ..Net::new() };
+            let mut flow = start_with(profile);
+            let (exit, _) = net.run(&mut flow, Span::from_secs(15)).expect("an exit");
+            let right = 100 * PACKET.nanos() / micros(packet).nanos();
+            assert!(percent(&exit).abs_diff(right) <= 1, "{packet} us, held back for {held} ms: {exit:?}");
+        }
+    }
+}
+
+#[test]
 fn a_misjudged_first_capacity_is_corrected_within_three_round_trips() {
     // The first flight's ACKs were ten times too far apart, or four times too close.
     for stretch in [1_000, 400, 50, 25] {

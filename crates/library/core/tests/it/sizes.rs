@@ -64,7 +64,7 @@ fn each_scheme_has_the_size_that_its_page_states() {
     assert_eq!(size_of::<CarefulResume>(), 72);
     assert_eq!(size_of::<QuickStart<SlowStart>>(), 64);
     assert_eq!(size_of::<Search>(), 304);
-    assert_eq!(size_of::<Leap>(), 320);
+    assert_eq!(size_of::<Leap>(), 336);
     assert_eq!(size_of::<Adaptive>(), 568);
     assert_eq!(size_of::<Westwood>(), 560);
     assert_eq!(size_of::<Vegas>(), 40);

@@ -3,15 +3,13 @@
 use crate::u32_bytes::Bytes32;
 use crate::units::{Bytes, Span};
 
-/// The bound grows by this number of bytes for each byte acknowledged, so that the window at most doubles in a round trip, as in slow
-/// start.
+/// Growth of the bound in bytes for each byte acknowledged. The window then at most doubles in a round trip, as in slow start.
 const SLOW_GROWTH: u64 = 1;
-/// The growth of the bound for each byte of a packet that did not wait: eight times the window in a round trip.
+/// Growth of the bound in bytes for each byte of a packet that did not wait. The window then at most grows eightfold in a round trip.
 const CALM_GROWTH: u64 = 7;
-/// A packet did not wait if its delay exceeds the minimum by at most the time of this number of packets. This number may queue by chance.
+/// Number of packets that may queue by chance. A packet waited if its delay exceeds the minimum by more than their transmission time.
 const CHANCE_PACKETS: u64 = 3;
-
-/// A bound that does not rise for this number of consecutive round trips ends the start-up.
+/// Number of consecutive round trips without a rise of the bound that ends the start-up.
 const MAX_STALLED: u8 = 2;
 
 /// A bound on the window, and the minimum delay seen.
@@ -19,7 +17,7 @@ const MAX_STALLED: u8 = 2;
 pub(super) struct Growth {
     /// The bound; zero if the window is not bounded.
     bound: Bytes32,
-    /// The bound at the begin of the round trip, and the number of consecutive round trips in which it did not rise.
+    /// The bound at the beginning of the round trip, and the number of consecutive round trips in which the bound did not rise.
     before: Bytes32,
     stalled: u8,
     min_delay: Span,

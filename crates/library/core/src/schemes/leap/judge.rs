@@ -14,12 +14,13 @@ const QUEUE_GROWTH_PPM: u64 = 50_000;
 const TRAIN_GROWTH_PPM: u64 = 20_000;
 /// A measured capacity within this factor of the rate, above or below, confirms the rate.
 const VERDICT_TOLERANCE: (u64, u64) = (5, 4);
-/// The first train is judged without the rest of it when this number of later ACKs has arrived.
+/// Number of ACKs of later packets after which a train is judged without its missing packets.
 const LATER_ACKS: u8 = 4;
 /// A train sent at less than this share of its pace is not judged.
 const PACE_TOLERANCE: (u64, u64) = (9, 10);
-/// This number of consecutive trains sent at less than their pace ends the start-up.
-const MAX_SLOW_TRAINS: u8 = 3;
+/// Number of trains without a result that ends the start-up. A train has no result if the host sent it at less than its pace, or if the ACKs
+/// of a train that confirms a rate arrived in too few instants.
+const MAX_VOID_TRAINS: u8 = 3;
 /// Losses above this share of the first train, without growth of its delay, are a policer's.
 const POLICED_DIVISOR: u64 = 8;
 /// Losses up to this share of the window do not end the start-up, so that random loss of 1 % does not end it.
@@ -44,7 +45,7 @@ impl Leap {
             }
             _ => rtt,
         };
-        self.trend.add(newest.sent_at, path.now, ack.bytes, unit);
+        self.trend.add(newest.sent_at, path.now, path.delivered, unit);
     }
 
     /// Returns the growth of the delay of the judged packets, if they built a queue.
@@ -56,7 +57,7 @@ impl Leap {
         (slope.growth() > QUEUE_GROWTH_PPM && slope.is_sure && grown > chance).then_some(slope)
     }
 
-    /// Judges the first train of the profile `shared` when all of it has arrived.
+    /// Judges the first train of the profile `shared` when all its packets are acknowledged or lost.
     pub(super) fn check_short_train(&mut self, newest: &Delivered, path: &Path) -> Step {
         let train = self.short_train(path);
         if is_after(newest.tag.0, self.judged) {
@@ -89,6 +90,7 @@ impl Leap {
         Step::Stay
     }
 
+    /// Handles an ACK in Fill. Exits if the window is that of the available rate, or if a queue grows.
     pub(super) fn acked_in_fill(&mut self, ack: &Ack<'_>, newest: &Delivered, path: &Path) -> Step {
         if newest.tag.0 == self.tag && !self.is_bounded() {
             return found(self.target, self.cause, path);
@@ -160,8 +162,8 @@ impl Leap {
         Step::Stay
     }
 
-    /// Judges the fast train, all of whose ACKs arrived. If its delay did not grow, or its ACKs do not show the delay, the bottleneck may be
-    /// faster than the train.
+    /// Judges the fast train when all its ACKs have arrived. Exits if the train confirms the rate, and sends a faster train if the delay of
+    /// the train did not grow or was not measured.
     pub(super) fn verdict(&mut self, path: &Path) -> Step {
         let train = self.target.scale(u64::from(self.factor), 100);
         let slope = self.trend.slope();
@@ -172,9 +174,11 @@ impl Leap {
         }
         let is_slow =
             slope.is_some() && self.mean_pace(train, path) < train.scale(PACE_TOLERANCE.0, PACE_TOLERANCE.1);
-        self.slow_trains = if is_slow { self.slow_trains.saturating_add(1) } else { 0 };
-        if self.slow_trains >= MAX_SLOW_TRAINS {
-            // The host cannot send faster than the path takes.
+        // A train that searches for the bottleneck may find no rate. One that confirms a rate has found it before.
+        let is_void = is_slow || slope.is_none() && self.factor == CONFIRM_FACTOR;
+        self.void_trains = self.void_trains.saturating_add(u8::from(is_void));
+        if self.void_trains >= MAX_VOID_TRAINS {
+            // The host cannot send faster than the path takes, or the ACKs do not show a train.
             let rate = self.delivery.rate().unwrap_or(self.target).min(self.target);
             return self.leave_at(rate, Cause::RateFlat, path);
         }

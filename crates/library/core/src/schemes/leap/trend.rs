@@ -1,6 +1,5 @@
 //! The growth of the delay over a train: a linear regression of delay over transmission time.
 
-use crate::u32_bytes::Bytes32;
 use crate::units::{Bytes, Span, Time};
 use crate::wide::{Wide, mul_div};
 
@@ -26,13 +25,14 @@ pub(super) struct Trend {
     newest: Option<(u16, u16)>,
     nanos_per_tick: u32,
     points: u16,
-    /// The *x* of the first point.
+    /// The *x* of the first point, in ticks.
     first_x: u16,
     /// The maximum *x*.
     span: u16,
-    /// Bytes acknowledged after the first point up to the last, and at the instant that is no point yet.
-    bytes: Bytes32,
-    newest_bytes: Bytes32,
+    /// The connection's delivered bytes at the first point, at the last point, and at the newest packet.
+    delivered_first: Bytes,
+    delivered_last: Bytes,
+    delivered_newest: Bytes,
     x: u32,
     y: i32,
     xx: u64,
@@ -57,8 +57,8 @@ impl Slope {
 }
 
 impl Trend {
-    /// Adds a packet that was sent at `departed` and acknowledged at `arrived`, with `bytes` in all.
-    pub(super) fn add(&mut self, departed: Time, arrived: Time, bytes: Bytes, min_rtt: Span) {
+    /// Adds a packet that was sent at `departed` and acknowledged at `arrived`, when the connection had delivered `delivered` bytes.
+    pub(super) fn add(&mut self, departed: Time, arrived: Time, delivered: Bytes, min_rtt: Span) {
         if self.first.is_none() {
             self.nanos_per_tick = u32::try_from(min_rtt.nanos() / TICKS).unwrap_or(u32::MAX).max(1);
         }
@@ -66,14 +66,12 @@ impl Trend {
         let point = (self.ticks(departed.since(first_departed)), self.ticks(arrived.since(first_arrived)));
         let before = self.newest.replace(point);
         match before {
-            Some((departed, arrived)) if arrived != point.1 => {
-                if self.points < MAX_POINTS {
-                    self.count(departed, arrived);
-                }
-                self.newest_bytes = bytes.into();
+            Some((departed, arrived)) if arrived != point.1 && self.points < MAX_POINTS => {
+                self.count(departed, arrived);
             }
-            _ => self.newest_bytes = (self.newest_bytes.wide() + bytes).into(),
+            _ => {}
         }
+        self.delivered_newest = delivered;
     }
 
     fn ticks(&self, span: Span) -> u16 {
@@ -86,9 +84,9 @@ impl Trend {
         let y = i32::from(arrived) - i32::from(departed);
         if self.points == 0 {
             self.first_x = departed;
-        } else {
-            self.bytes = (self.bytes.wide() + self.newest_bytes.wide()).into();
+            self.delivered_first = self.delivered_newest;
         }
+        self.delivered_last = self.delivered_newest;
         self.points += 1;
         self.span = self.span.max(departed);
         self.x += x;
@@ -126,10 +124,10 @@ impl Trend {
         u64::from(self.span)
     }
 
-    /// Returns the bytes of the points after the first, and the time in which they were sent.
+    /// Returns the bytes delivered between the first and the last point, and the time in which the packets of these points were sent.
     pub(super) fn sent(&self) -> (Bytes, Span) {
         let ticks = u64::from(self.span.saturating_sub(self.first_x));
-        (self.bytes.wide(), Span::from_nanos(ticks * u64::from(self.nanos_per_tick)))
+        (self.delivered_last - self.delivered_first, Span::from_nanos(ticks * u64::from(self.nanos_per_tick)))
     }
 
     /// Returns the number of ticks in `span`.
