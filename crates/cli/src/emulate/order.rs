@@ -58,8 +58,6 @@ pub(crate) enum Sender {
 /// The run that the command line requests.
 pub(super) struct Order<'a> {
     pub(super) scenario: Scenario,
-    /// The keys of the path that were given on the command line.
-    pub(super) given: Vec<(&'static str, String)>,
     pub(super) commands: [Vec<OsString>; 2],
     pub(super) duration: Option<Span>,
     pub(super) limit: Option<Span>,
@@ -115,7 +113,6 @@ pub(super) fn order(
     }
     Ok(Order {
         scenario,
-        given: path.given.clone(),
         commands: if *shell { [shell_of_user(), Vec::new()] } else { two(commands)? },
         duration: all.duration,
         limit: all.limit,

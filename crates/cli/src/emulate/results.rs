@@ -19,8 +19,6 @@ use super::beside::Asked;
 /// A run with its settings and results.
 pub(super) struct Reported<'a> {
     pub(super) scenario: &'a Scenario,
-    /// The keys of the path that were given on the command line.
-    pub(super) given: &'a [(&'static str, String)],
     pub(super) sender: Side,
     /// The congestion control that was set as the sending host's default.
     pub(super) congestion_control: Option<&'a str>,
@@ -60,6 +58,8 @@ struct Line<'a> {
     lateness: &'a LatenessReport,
     /// The time for which the path had nothing to send because packets waited for the relay.
     behind_s: f64,
+    /// The time for which a process of this machine waited for a processor; `None` if the kernel does not count it.
+    processor_wait_s: Option<f64>,
 }
 
 /// The command of a host, and how it ended.
@@ -97,6 +97,7 @@ impl Reported<'_> {
             reverse: &report.reverse,
             lateness: &report.lateness,
             behind_s: seconds(report.behind),
+            processor_wait_s: self.done.processor_wait.map(seconds),
         })
     }
 
@@ -148,8 +149,8 @@ impl Reported<'_> {
     pub(super) fn text(&self) -> String {
         let report = &self.done.report;
         let mut text = String::from("\n");
-        let given: Vec<_> = self.given.iter().map(|(key, value)| format!("{key} {value}")).collect();
-        let path = if given.is_empty() { "the built-in path".to_owned() } else { given.join(", ") };
+        let path: Vec<_> = self.settings().map(|(key, value)| format!("{key} {value}")).collect();
+        let path = path.join(", ");
         let (from, to) = (self.sender.name(), self.sender.other().name());
         let mut line = |line: String| text.extend([firstflight_trace::in_a_line(&line), "\n".to_owned()]);
         line(format!("Path: {path}; {from} to {to}; {}", human::seconds(self.seconds())));
@@ -218,6 +219,12 @@ impl Reported<'_> {
             let counts = report.lateness.histogram.iter();
             let counts: Vec<_> = counts.map(|(bound, count)| format!("<{bound}: {count}")).collect();
             line(format!("  {}", counts.join("  ")));
+        }
+        if let Some(wait) = self.done.processor_wait.filter(|_| self.done.is_crowded()) {
+            line(format!(
+                "Processes of this machine waited for a processor for {:.0} % of the time: the programs may have sent less than the path carries",
+                100.0 * seconds(wait) / self.seconds()
+            ));
         }
         text
     }

@@ -18,7 +18,7 @@ use crate::output;
 use crate::partial::Partial;
 
 pub(super) fn run(options: &Emulate, order: Order<'_>, arguments: &[String]) -> Result<(), Failure> {
-    let Order { scenario, given, commands, duration, limit, congestion_control, beside } = order;
+    let Order { scenario, commands, duration, limit, congestion_control, beside } = order;
     let sender = match options.sender {
         Sender::A => Side::A,
         Sender::B => Side::B,
@@ -63,7 +63,6 @@ pub(super) fn run(options: &Emulate, order: Order<'_>, arguments: &[String]) -> 
     let congestion_control = congestion_control.as_deref();
     let reported = Reported {
         scenario: &scenario,
-        given: &given,
         sender,
         congestion_control,
         quick_start: beside.map(Beside::outcomes).transpose().map_err(Failure::usage)?,

@@ -157,8 +157,11 @@ fn rate(asked: &mut Asked, found: &Found, seen: &PathSeen, pace: &mut Pace) -> R
         matches!((seen.most, found.min_rtt_s), (Some(most), Some(least)) if most.rtt_s > least * 1.125);
     let is_free = !doubt.is_empty() || !has_waited && found.retransmitted_segments == Some(0);
     // A shaper at the sender delays packets before the capture. All packets are then sent at the shaper's rate, from the first one on.
-    pace.is_at_sender = is_free && is_paced && seen.is_shaped;
-    let doubt = if pace.is_at_sender {
+    let has_waited_at_sender = is_bounded_by(found, "shaper");
+    pace.is_at_sender = is_free && is_paced && seen.is_shaped || has_waited_at_sender;
+    let doubt = if has_waited_at_sender {
+        ", and packets waited at the sender's host before they left: a shaper there is the bottleneck"
+    } else if pace.is_at_sender {
         ", and packets left at that rate from the first on: the sender's own link or a shaper there is the bottleneck"
     } else if !doubt.is_empty() && is_bounded_by_application(found) {
         return Err("no queue was seen, and the application set the rate that was");
@@ -176,8 +179,13 @@ fn rate(asked: &mut Asked, found: &Found, seen: &PathSeen, pace: &mut Pace) -> R
 
 /// Checks whether the application limited half of the rounds or more. The rate of the data is then not the path's rate.
 fn is_bounded_by_application(found: &Found) -> bool {
-    let bounded = found.rounds.iter().filter(|round| round.limit == Some("application")).count();
-    found.exit_cause == Some("application") || bounded > 0 && 2 * bounded >= found.rounds.len()
+    found.exit_cause == Some("application") || is_bounded_by(found, "application")
+}
+
+/// Checks whether this limit bounded half of the rounds or more.
+fn is_bounded_by(found: &Found, limit: &str) -> bool {
+    let bounded = found.rounds.iter().filter(|round| round.limit == Some(limit)).count();
+    bounded > 0 && 2 * bounded >= found.rounds.len()
 }
 
 /// Sets the base RTT: the minimum RTT of the handshake or of full segments, minus the time that a race's own packets take at its links.

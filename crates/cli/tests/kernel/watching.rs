@@ -327,7 +327,7 @@ fn the_page_on_deployment_walks_from_capture_to_verdict() {
         (place, output.expect("setpriv runs"))
     };
     // A run whose packets were late is invalid, and says so: it is repeated.
-    let is_void = |output: &Output| stderr(output).contains("the run is void");
+    let is_void = |output: &Output| stderr(output).contains("the run is invalid");
     let mut walked = walk();
     for _ in 0..3 {
         if is_void(&walked.1) {

@@ -12,6 +12,7 @@ mod host_processes;
 mod init_process;
 pub mod kernel;
 mod netlink;
+mod pressure;
 mod relaying;
 mod run;
 

@@ -428,6 +428,7 @@ impl Connection {
             origin,
             options_len,
             answers_echo,
+            is_pushed: flags.has(Flags::PSH),
         });
     }
 

@@ -28,6 +28,8 @@ pub(crate) struct Data {
     pub(crate) options_len: u8,
     /// Whether the packet responds to an ECN echo (CWR).
     pub(crate) answers_echo: bool,
+    /// Whether the packet has PSH. TCP sets it on the last segment of the data that the application wrote (RFC 9293 section 3.9.1.2).
+    pub(crate) is_pushed: bool,
 }
 
 /// An acknowledgement for this sender.

@@ -76,6 +76,9 @@ fn find_in(start: &Start<'_>) -> Option<Exit> {
             }
             continue;
         }
+        if round.by_shaper && !grew(round.peak, before, 1, mss) {
+            continue;
+        }
         starved = 0;
         let grows = grew(round.peak, before, 1, mss)
             || next.is_some_and(|next| !is_cut_in(next) && grew(next.peak, before, 2, mss));

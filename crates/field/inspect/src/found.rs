@@ -167,7 +167,7 @@ pub struct FoundRound {
     pub spread: Option<f64>,
     /// Share of the round's packets sent back to back with the previous packet.
     pub back_to_back: Option<f64>,
-    /// The limit of the sender, if packets show it: `application` or `receiver-window`.
+    /// The limit of the sender, if packets show it: `application`, `receiver-window`, or `shaper` if packets waited at the sender's host.
     pub limit: Option<&'static str>,
 }
 

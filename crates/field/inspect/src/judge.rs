@@ -273,7 +273,9 @@ fn end_of_start_up(found: &mut Found, connection: &Connection, host: Host) -> Op
     let first = sender.instants.first_data.unwrap_or(0);
     let is_long = sender.rounds.count - sender.rounds.before > MAX_ROUNDS as u64;
     let is_unsure = sender.has_raw_windows() && exit.is_some_and(|exit| exit.cause == Cause::ReceiverWindow);
-    found.exit_cause = exit.map(|exit| exit.cause.name()).or((is_over || is_long).then_some("none"));
+    let is_shaped = sender.rounds.of_period().iter().any(|round| round.by_shaper);
+    let is_seen = (is_over || is_long) && !is_shaped;
+    found.exit_cause = exit.map(|exit| exit.cause.name()).or(is_seen.then_some("none"));
     if let Some(exit) = exit {
         found.exit_time_s = Some(seconds(exit.at.saturating_sub(first)));
         found.exit_round = Some(exit.round as u64 + 1);
@@ -284,7 +286,10 @@ fn end_of_start_up(found: &mut Found, connection: &Connection, host: Host) -> Op
             found.lacks(["exit_cause"], NO_SCALE);
         }
     } else {
-        let why = if is_long {
+        let why = if is_shaped {
+            found.lacks(["exit_cause"], SHAPED);
+            SHAPED.to_owned()
+        } else if is_long {
             format!("start-up took more than {MAX_ROUNDS} rounds")
         } else if is_over {
             unended(sender).to_owned()
@@ -310,6 +315,10 @@ fn passed(found: &mut Found, sender: &Sender, at: u64, until: Option<u64>) -> St
     found.exit_before_s = until.map(since);
     if until.is_some() { PASSED } else { PASSED_TO_THE_END }.to_owned()
 }
+
+/// The reason for undefined fields if packets waited at the sender's host.
+const SHAPED: &str = "packets waited at the sender's host before they were captured, as behind a shaper: more data was written (no PSH), \
+                      and it left only after the flight had been acknowledged";
 
 /// Returns the reason why a start-up has no end although the connection ended.
 fn unended(sender: &Sender) -> &'static str {
@@ -392,6 +401,10 @@ fn initial_window(found: &mut Found, sender: &Sender) {
     } else {
         "window"
     });
+    if sender.rounds.kept.iter().take(2).any(|round| round.by_shaper) {
+        found.initial_window_limit = None;
+        found.lacks(["initial_window_limit"], SHAPED);
+    }
     let is_late = sender.rounds.kept.get(1).is_some_and(|next| next.begins_late && !next.begins_starved);
     if is_late && found.initial_window_limit == Some("window") {
         let why = "away from the sender, a pause of the application and a wait of its packets on their way look alike";
@@ -482,6 +495,7 @@ fn rounds(found: &mut Found, sender: &Sender) {
             back_to_back: (round.departures > 0).then(|| ratio(round.back_to_back, round.departures)),
             limit: match round {
                 Round { by_application: true, .. } => Some("application"),
+                Round { by_shaper: true, .. } => Some("shaper"),
                 Round { by_receiver: true, .. } if !sender.has_raw_windows() => Some("receiver-window"),
                 _ => None,
             },

@@ -244,6 +244,7 @@ impl Flow {
             origin: Origin::default(),
             options_len: 0,
             answers_echo: false,
+            is_pushed: false,
         });
         self.connection.clock.read(at);
     }

@@ -49,6 +49,8 @@ pub(crate) struct Round {
     /// round.
     pub(crate) by_application: bool,
     pub(crate) by_receiver: bool,
+    /// Whether packets waited at the sender's host after TCP had sent them, as behind a shaper.
+    pub(crate) by_shaper: bool,
     /// Time for which the receiver's window had no room for a full segment.
     pub(crate) window_full: u64,
     /// Whether the capture lacks some of the round's data.

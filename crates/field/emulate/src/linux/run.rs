@@ -11,6 +11,7 @@ use firstflight_scenario::Scenario;
 
 use super::clock::{Monotonic, since_1970};
 use super::host::{Ended, Host, RunError};
+use super::pressure;
 use super::relaying::{Relayed, Relaying};
 use crate::addresses::Side;
 use crate::log::Log;
@@ -86,6 +87,8 @@ pub struct Done {
     pub packet_log: Option<PacketLog>,
     /// Whether the relay had a real-time priority.
     pub is_real_time: bool,
+    /// The time for which a process of this machine waited for a processor during the run; `None` if the kernel does not count it.
+    pub processor_wait: Option<Span>,
     /// The time of the run's start, in nanoseconds since 1970. It is the zero of the times of the path and of the log.
     pub began: u64,
 }
@@ -96,6 +99,12 @@ impl Done {
     pub fn is_void(&self) -> bool {
         self.report.is_void() || self.unread != [0, 0]
     }
+
+    /// Returns whether a process waited for a processor for more than a tenth of the run. The programs may then have sent less than the path
+    /// carries.
+    pub fn is_crowded(&self) -> bool {
+        self.processor_wait.is_some_and(|wait| wait > self.report.duration / MAX_WAIT_PART)
+    }
 }
 
 /// The maximum wait for host B's command to listen if the command may never listen.
@@ -104,6 +113,8 @@ pub const LISTENS: Duration = Duration::from_secs(1);
 const GRACE: Duration = Duration::from_secs(2);
 /// The maximum time in which host B's command may end by itself after host A's has ended. Two RTTs are added.
 const LINGER: Duration = Duration::from_millis(100);
+/// A run is crowded if processes waited for a processor for more than one part in this many.
+const MAX_WAIT_PART: u64 = 10;
 /// The interval of checks for an interrupt by the user.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -128,6 +139,7 @@ pub fn run(job: Job<'_>) -> Result<Done, RunError> {
         listen(&mut host_b, listens, interrupted)?;
     }
     let (clock, began) = (Monotonic::new(), since_1970());
+    let waited = pressure::waited();
     let log = log.map(|file| Log::new(file, began)).transpose();
     let log = log.map_err(RunError::of("cannot write the log"))?;
     let relay =
@@ -148,13 +160,25 @@ pub fn run(job: Job<'_>) -> Result<Done, RunError> {
     }
     let ended = [host_a.ended, host_b.ended];
     let unread = [host_a.unread()?, host_b.unread()?];
+    let processor_wait = waited.zip(pressure::waited()).map(|(before, after)| after - before);
     let relayed = relaying.finish();
     drop((host_a, host_b));
     let Relayed { report, log, packet_log, is_real_time } =
         relayed.map_err(RunError::of("the relay broke off"))?;
     let is_interrupted = ending == Ending::Interrupted || interrupted();
     let log = log.map(|log| log.finish(is_interrupted));
-    Ok(Done { report, ending, ended, unread, is_b_terminated, log, packet_log, is_real_time, began })
+    Ok(Done {
+        report,
+        ending,
+        ended,
+        unread,
+        is_b_terminated,
+        log,
+        packet_log,
+        is_real_time,
+        processor_wait,
+        began,
+    })
 }
 
 /// Duplicates the descriptor, if there is one.

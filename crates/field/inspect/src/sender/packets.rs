@@ -81,6 +81,8 @@ impl Sender {
         let is_probe = !sent.is_retransmission && self.is_probe_of_the_first_round(&sent);
         self.enter_in_round(&sent, flight, is_probe);
         self.learn_size(&sent, is_probe);
+        self.limits.pushes |= data.is_pushed;
+        self.limits.last_was_pushed = data.is_pushed;
         self.fill_window(at);
         self.remember(&sent, flight);
     }
@@ -216,6 +218,9 @@ impl Sender {
     /// not respond: some of them after a last packet that was not full, or acknowledgements of at least the whole flight during a silence
     /// without a recovery or a mark. Away from the sender, a silence begins at the latest time at which the sender can have received the
     /// acknowledgement.
+    ///
+    /// A full packet without PSH shows that the application had written more, unless the sender never sets PSH. A queue at the sender's host
+    /// then delayed the next packet, for example a shaper's.
     fn note_limits(&mut self, at: u64, flight_before: u64) {
         let silent = self
             .instants
@@ -243,7 +248,12 @@ impl Sender {
         if may_have_paused && let Some(round) = self.rounds.current() {
             round.begins_late |= round.first_sent.is_none();
         }
+        let had_more = self.limits.pushes && !self.limits.last_was_pushed && !self.limits.last_was_short;
         if had_nothing && let Some(round) = self.rounds.current() {
+            if had_more {
+                round.by_shaper = true;
+                return;
+            }
             round.by_application = true;
             round.begins_starved |= round.first_sent.is_none();
         }

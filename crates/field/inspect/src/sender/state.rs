@@ -87,6 +87,9 @@ pub(super) struct Limits {
     pub(super) acked_since: u64,
     /// Whether the last packet was not full.
     pub(super) last_was_short: bool,
+    /// Whether any packet had PSH, and whether the last packet had it. Some senders never set it.
+    pub(super) pushes: bool,
+    pub(super) last_was_pushed: bool,
     pub(super) window: PeerWindow,
 }
 

@@ -1,6 +1,6 @@
 //! A pause does not hide the end of a start-up, and a start-up that only paused is not reported as ended.
 
-use crate::made::{ACK, From, PLAIN, packet, pcap};
+use crate::made::{ACK, From, PLAIN, PSH, packet, pcap};
 use crate::start::{MSS, RTT, Start};
 use firstflight_inspect::{Found, FoundRestart, FoundRound, inspect};
 
@@ -186,4 +186,30 @@ fn separately_answered_writes_of_whole_segments_are_application_limited() {
     let found = found(&start);
     assert_eq!(found.exit_cause, Some("application"), "{:?}", found.undefined);
     assert!(found.rounds[4..].iter().all(|round| round.limit == Some("application")), "{:?}", found.rounds);
+}
+
+/// A message, and then full segments that leave one every 100 ms, each acknowledged after an RTT. All but the message have these flags.
+fn one_by_one(flags: u8) -> Found {
+    let mut start = Start::default();
+    start.open(0, 0);
+    start.say(41_000, From::Client, ACK | PSH, 200);
+    start.heard(41_000 + RTT, 200);
+    for number in 1..60 {
+        start.say(41_000 + number * 100_000, From::Client, ACK | flags, MSS as usize);
+        start.heard(41_000 + number * 100_000 + RTT, MSS);
+    }
+    start.close(6_200_000);
+    found(&start)
+}
+
+#[test]
+fn a_shaper_at_the_sender_is_not_taken_for_the_application() {
+    let (pushed, shaped) = (one_by_one(PSH), one_by_one(0));
+    let limits = |found: &Found| -> Vec<_> { found.rounds.iter().skip(2).map(|round| round.limit).collect() };
+    assert_eq!((pushed.exit_cause, pushed.initial_window_limit), (Some("application"), Some("application")));
+    assert!(limits(&pushed).iter().all(|limit| *limit == Some("application")), "{:?}", limits(&pushed));
+    // Without PSH the application has written more, so that something behind the socket delayed the packets.
+    assert_eq!(shaped.exit_cause, None);
+    assert!(shaped.undefined["exit_cause"].contains("shaper"), "{:?}", shaped.undefined);
+    assert!(limits(&shaped).iter().all(|limit| *limit == Some("shaper")), "{:?}", limits(&shaped));
 }

@@ -90,6 +90,7 @@ pub(crate) struct Segment {
 }
 
 pub(crate) const SYN: u8 = 2;
+pub(crate) const PSH: u8 = 8;
 pub(crate) const ACK: u8 = 16;
 
 /// Returns the segment as an IP packet.

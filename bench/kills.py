@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""SIGKILL at random moments of `kernel load`, `compare`, `watch` and `emulate`, and what each leaves on the machine. Needs root and curl.
+
+bench/kills.py PROGRAM [--kills N] [--seed N]
+
+PROGRAM has the feature `kernel`. Each kill is of one command, in a folder and a process group of its own; only the command's own process is
+killed. After at most five seconds the machine is compared with its state before: BPF programs, maps and links, congestion controls, pins and
+records, interfaces, namespaces, routes, processes of the group, and files. A hidden temporary file may remain until the next run that
+writes into the folder; this run follows, and removes it. For `watch` a server and a client make short connections meanwhile: each
+connection that closed more than a second before the kill has a row."""
+
+import argparse
+import glob
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+PORT = 8099
+# The maximum time in which the kernel removes what a killed process held.
+WITHIN = 5.0
+
+
+def commands(program):
+    """The command lines, by name. Each runs for some seconds, except for `--pin`, which is undone by the command after it."""
+    path = ["--rate", "20mbit", "--rtt", "40ms"]
+    return {
+        "load": [program, "kernel", "load", "hystart++", "--name", "ff_kill_a"],
+        "load --share": [program, "kernel", "load", "hystart++", "--name", "ff_kill_b", "--to", "10.77.0.0/16", "--share", "50%"],
+        "load --pin": [program, "kernel", "load", "hystart++", "--name", "ff_kill_c", "--to", "10.78.0.0/16", "--pin"],
+        "compare": [program, "compare", "--habitats", "sim-linux,kernel-bpf", "--schemes", "hystart++", "--size", "400kB", *path],
+        "watch": [program, "watch", "--plain", "--loopback", "--port", str(PORT), "--rows", "rows.jsonl"],
+        "watch --parquet": [program, "watch", "--plain", "--loopback", "--port", str(PORT), "--parquet", "rows.parquet"],
+        "emulate": [program, "emulate", *path, "--log", "log.pcapng", "--", "ping", "-q", "-i", "0.01", "-c", "300", "{B}", "--", "sleep", "9"],
+    }
+
+
+def state():
+    """What a command could leave."""
+    kinds = {}
+    for kind in ("prog", "map", "link"):
+        shown = subprocess.run(["bpftool", "-j", kind, "show"], stdout=subprocess.PIPE, text=True).stdout
+        kinds[kind] = {(one["id"], one.get("name", one.get("type"))) for one in json.loads(shown or "[]")}
+    with open("/proc/sys/net/ipv4/tcp_available_congestion_control", encoding="ascii") as file:
+        kinds["congestion control"] = set(file.read().split())
+    kinds["files"] = {path for place in ("/sys/fs/bpf", "/run/firstflight*", "/run/netns")
+                      for path in glob.glob(f"{place}/**", recursive=True)}
+    kinds["interfaces"] = set(os.listdir("/sys/class/net"))
+    spaces = subprocess.run(["lsns", "-n", "-o", "NS"], stdout=subprocess.PIPE, text=True).stdout
+    kinds["namespaces"] = set(spaces.split())
+    routes = subprocess.run("ip route show table all; ip -6 route show table all", shell=True, stdout=subprocess.PIPE, text=True).stdout
+    kinds["routes"] = set(routes.splitlines())
+    kinds["settings"] = {subprocess.run(["sysctl", "net.ipv4.tcp_congestion_control"], stdout=subprocess.PIPE, text=True).stdout}
+    return kinds
+
+
+def left(before):
+    """What is there now and was not before, or is gone, by kind."""
+    now = state()
+    return {kind: sorted(map(str, now[kind] ^ before[kind])) for kind in before if now[kind] != before[kind]}
+
+
+def group(leader):
+    """The processes of a process group that are not zombies."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                fields = file.read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if fields[2] == str(leader) and fields[0] != "Z":
+            found.append(path.split("/")[2])
+    return found
+
+
+class Traffic:
+    """A server and a client on the loopback interface. Each connection carries 3,000 bytes; `closed` has its client's port and its end."""
+
+    def __init__(self):
+        self.closed, self.going = [], True
+        self.listener = socket.create_server(("127.0.0.1", PORT))
+        self.threads = [threading.Thread(target=one, daemon=True) for one in (self.serve, self.fetch)]
+        for thread in self.threads:
+            thread.start()
+
+    def serve(self):
+        while self.going:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            with connection:
+                connection.sendall(b"x" * 3000)
+
+    def fetch(self):
+        while self.going:
+            with socket.create_connection(("127.0.0.1", PORT)) as connection:
+                port = connection.getsockname()[1]
+                opened = time.monotonic()
+                while connection.recv(65536):
+                    pass
+            self.closed.append((port, opened, time.monotonic()))
+            time.sleep(0.02)
+
+    def end(self):
+        self.going = False
+        self.threads[1].join()
+        self.listener.close()
+
+
+def missing(folder, closed, began, killed):
+    """The number of connections that should have a row and have none. `began` is when the watching surely had begun."""
+    rows = [path for path in (f"{folder}/rows.jsonl",) if os.path.exists(path)]
+    ports = set()
+    for path in rows:
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                if line.endswith("\n"):
+                    row = json.loads(line)
+                    ports |= {str(row.get(end, "")).rpartition(":")[2] for end in ("from", "to", "sender", "receiver")}
+    due = [port for port, opened, ended in closed if opened > began and ended < killed - 1.0]
+    return sum(str(port) not in ports for port in due), len(due)
+
+
+def kill_one(program, name, words, after):
+    """Kills a command `after` seconds after its start. Returns what is wrong."""
+    before = state()
+    wrong = []
+    with tempfile.TemporaryDirectory(prefix="kills") as folder:
+        traffic = Traffic() if name.startswith("watch") else None
+        with open(f"{folder}.said", "w+", encoding="utf-8") as said:
+            running = subprocess.Popen(words, cwd=folder, stdout=said, stderr=said, stdin=subprocess.DEVNULL, start_new_session=True)
+            started = time.monotonic()
+            time.sleep(after)
+            ended = running.poll()
+            running.kill()
+            killed = time.monotonic()
+            running.wait()
+            said.seek(0)
+            text = said.read()
+        os.unlink(f"{folder}.said")
+        if ended not in (None, 0):
+            wrong.append(f"it ended by itself with {ended}: {text.strip().splitlines()[-1:]}")
+        if traffic:
+            traffic.end()
+            if name == "watch":
+                lost, due = missing(folder, traffic.closed, started + 2.0, killed)
+                print(f"  {due} connections were due, {lost} have no row")
+                if lost:
+                    wrong.append(f"{lost} of {due} connections that ended more than a second before have no row")
+        if name == "load --pin":
+            # The scheme was to stay. Either it does and can be taken back, or nothing is there.
+            undone = subprocess.run([program, "kernel", "undo"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if undone.returncode:
+                wrong.append(f"undo ended with {undone.returncode}: {undone.stdout.strip()}")
+        until = time.monotonic() + WITHIN
+        while (remains := left(before)) or group(running.pid):
+            if time.monotonic() > until:
+                wrong.append(f"left: {remains}, processes {group(running.pid)}")
+                break
+            time.sleep(0.1)
+        hidden = [file for file in os.listdir(folder) if file.startswith(".") and not file.endswith(".firstflight.tmp")]
+        if hidden:
+            wrong.append(f"hidden files: {hidden}")
+        if any(file.endswith(".firstflight.tmp") for file in os.listdir(folder)):
+            again = [program, "race", "--size", "100kB", "--schemes", "slow-start", "--report", f"{folder}/page.html"]
+            subprocess.run(again, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+            if any(file.startswith(".") for file in os.listdir(folder)):
+                wrong.append(f"a later run leaves {os.listdir(folder)}")
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("program")
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    rng = random.Random(given.seed)
+    lines = commands(os.path.abspath(given.program))
+    faults, counts = 0, dict.fromkeys(lines, 0)
+    for number in range(given.kills):
+        name = list(lines)[number % len(lines)]
+        # Half of the kills are within the first half second, in which a command sets up.
+        after = rng.uniform(0, 0.5) if rng.random() < 0.5 and name != "watch" else rng.uniform(0.5, 6)
+        wrong = kill_one(os.path.abspath(given.program), name, lines[name], after)
+        counts[name] += 1
+        for one in wrong:
+            faults += 1
+            print(f"{name}, killed after {after:.3f} s: {one}", flush=True)
+    print("; ".join(f"{name}: {count}" for name, count in counts.items()))
+    print(f"{given.kills} kills, {faults} faults")
+    sys.exit(faults > 0)
+
+
+if __name__ == "__main__":
+    main()
