@@ -71,7 +71,12 @@ fn find_in(start: &Start<'_>) -> Option<Exit> {
             starved += 1;
             // Requests and replies may precede a bulk transfer. They do not use the window, so the flight grows again in the bulk transfer.
             let until_cut = rounds[at + 1..].iter().take_while(|round| !is_cut_in(round));
-            if starved == STARVED && !until_cut.into_iter().any(|round| grew(round.peak, greatest, 1, mss)) {
+            // Behind a shaper the end of a write and the shaper look alike.
+            let is_shaped = rounds.iter().any(|round| round.by_shaper);
+            if starved == STARVED
+                && !is_shaped
+                && !until_cut.into_iter().any(|round| grew(round.peak, greatest, 1, mss))
+            {
                 return Some(start.stopped(Cause::Application, before));
             }
             continue;
