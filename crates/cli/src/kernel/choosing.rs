@@ -51,6 +51,17 @@ impl Choice {
         self.name.clone().unwrap_or_else(own)
     }
 
+    /// Returns a warning if the handover undoes what the scheme found.
+    pub(super) fn warning(&self) -> Option<String> {
+        let is_a_train = self.scheme.starts_with("leap");
+        (is_a_train && self.handover == Handover::Bbr).then(|| {
+            format!(
+                "--handover bbr: the kernel's bbr starts anew and drops what {} avoided; cubic keeps the window found",
+                self.scheme
+            )
+        })
+    }
+
     /// Returns a name that is not registered yet: the name given by the user, the scheme's own name, or a generated one.
     pub(super) fn free_name(&self) -> Result<String, KernelError> {
         let taken = firstflight_kernel::available()?;
