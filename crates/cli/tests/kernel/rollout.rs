@@ -341,7 +341,8 @@ fn whatever_kills_a_load_or_undo_nothing_acts_by_half_and_undo_leaves_nothing() 
     let place = Place::new();
     let name = "ff_test_half";
     let netns = format!("--netns={}", place.path());
-    let load = format!("$F kernel load slow-start --name {name} {netns} --share 50%");
+    let killed = "setpriv --pdeathsig KILL timeout -s KILL";
+    let load = format!("setpriv --pdeathsig KILL $F kernel load slow-start --name {name} {netns} --share 50%");
     // The moments are spread over the time that a command takes here, and somewhat more.
     let began = Instant::now();
     let whole = shell(&format!("{load} --pin >/dev/null && $F kernel undo {name} >/dev/null"));
@@ -354,10 +355,10 @@ fn whatever_kills_a_load_or_undo_nothing_acts_by_half_and_undo_leaves_nothing() 
     for kill in 0..kills {
         let at = moment(kill);
         script += &match kill % 3 {
-            0 => format!("timeout -s KILL {at} {load} >/dev/null 2>&1; echo load: $(state); "),
-            1 => format!("timeout -s KILL {at} {load} --pin >/dev/null 2>&1; echo pin: $(state); "),
+            0 => format!("{killed} {at} {load} >/dev/null 2>&1; echo load: $(state); "),
+            1 => format!("{killed} {at} {load} --pin >/dev/null 2>&1; echo pin: $(state); "),
             _ => format!(
-                "{load} --pin >/dev/null || exit 9; timeout -s KILL {at} $F kernel undo {name} >/dev/null 2>&1; echo undo: $(state); "
+                "{load} --pin >/dev/null || exit 9; {killed} {at} $F kernel undo {name} >/dev/null 2>&1; echo undo: $(state); "
             ),
         };
         script +=
