@@ -51,15 +51,18 @@ impl Choice {
         self.name.clone().unwrap_or_else(own)
     }
 
-    /// Returns a warning if the handover undoes what the scheme found.
+    /// Returns a warning if the kernel loses what the scheme finds, or finds it wrongly on a busy host.
     pub(super) fn warning(&self) -> Option<String> {
-        let is_a_train = self.scheme.starts_with("leap");
-        (is_a_train && self.handover == Handover::Bbr).then(|| {
-            format!(
-                "--handover bbr: the kernel's bbr starts anew and drops what {} avoided; cubic keeps the window found",
+        match self.scheme {
+            "leap" | "leap-saved" if self.handover == Handover::Bbr => Some(format!(
+                "--handover bbr: the kernel's bbr begins its own start-up, and fills the queue that {} spared; cubic and reno do not",
                 self.scheme
-            )
-        })
+            )),
+            "paced" => Some(
+                "paced: a pause of a few ms in a train makes its rate wrong: above some 50 Mbit/s it needs an idle host".to_owned(),
+            ),
+            _ => None,
+        }
     }
 
     /// Returns a name that is not registered yet: the name given by the user, the scheme's own name, or a generated one.

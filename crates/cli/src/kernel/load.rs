@@ -32,7 +32,7 @@ pub(super) fn load(load: &Load, registry: Registry, arguments: &[String]) -> Res
     let joined = if is_policy { " with" } else { ", then" };
     let mut said = format!("{}{joined} {}", choice.scheme, choice.handover.name());
     if let Some(plan) = &plan {
-        said += &format!("; new connections {plan} get it");
+        said = format!("{said}; new connections {plan} get it");
     }
     if load.dry_run {
         firstflight_kernel::check_order(&choice.order(&name)).map_err(Failure::usage)?;
@@ -122,8 +122,10 @@ pub(super) fn unload(unload: &Unload) -> Result<(), Failure> {
 /// Carries out `firstflight kernel undo`.
 pub(super) fn undo(undo: &Undo) -> Result<(), Failure> {
     let undone = firstflight_kernel::undo(undo.name.as_deref()).map_err(Failure::usage)?;
-    let lines: String = undone.iter().map(|name| format!("{name} is unloaded\n")).collect();
-    output::print_words(if lines.is_empty() { "No scheme is loaded.\n" } else { &lines })?;
+    let lines: Vec<String> = undone.iter().map(|name| format!("{name} is unloaded\n")).collect();
+    output::print_words(
+        if lines.is_empty() { "No scheme is loaded.\n".to_owned() } else { lines.concat() }.as_str(),
+    )?;
     rollout::warn_of_defaults(undo.name.as_deref())
 }
 

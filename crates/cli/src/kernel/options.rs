@@ -52,7 +52,7 @@ pub(super) struct Load {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Rollout: new connections get the scheme")]
 pub(super) struct Rollout {
-    /// Those with peers in a prefix, as 192.0.2.0/24 or 2001:db8::/32; may be repeated.
+    /// Those with peers in a prefix of IPv4 or IPv6, as 192.0.2.0/24; may be repeated.
     #[arg(long, value_name = "PREFIX", allow_hyphen_values = true)]
     pub(super) to: Vec<String>,
     /// Those of the processes in a cgroup, in any network namespace unless --netns is given.

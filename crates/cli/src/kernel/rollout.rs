@@ -1,7 +1,7 @@
 //! Rollouts of `firstflight kernel load`: the conditions on the command line, what would be touched, and the lines of `list`.
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::fs;
 
 use firstflight_kernel::{
@@ -91,7 +91,7 @@ fn described(scope: &Scope, own: Option<u64>) -> String {
         let (first, rest) = scope.to.split_at(scope.to.len().min(4));
         let mut text = first.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
         if !rest.is_empty() {
-            text += &format!(" or {} other prefixes", rest.len());
+            write!(text, " or {} other prefixes", rest.len()).ok();
         }
         parts.push(format!("to {text}"));
     }
@@ -177,7 +177,9 @@ pub(super) fn show(name: &str, said: &str, plan: Option<&Plan>) -> Result<(), Fa
             // Of many namespaces only those with something to say are shown.
             Ok(found) if every.is_empty() || found.matches() => text += &found.lines(&label, plan.is_some()),
             Ok(_) => {}
-            Err(error) => text += &format!("{label}: not seen: {error}\n"),
+            Err(error) => {
+                writeln!(text, "{label}: not seen: {error}").ok();
+            }
         }
     }
     if plan.is_some() {
@@ -186,13 +188,17 @@ pub(super) fn show(name: &str, said: &str, plan: Option<&Plan>) -> Result<(), Fa
                 let own = own.cookie().ok();
                 for other in all.iter().filter(|other| other.is_armed && other.scope.overlaps(scope)) {
                     let connections = described(&other.scope, own);
-                    text += &format!(
-                        "{} came first, and keeps those that both match: {connections}\n",
+                    writeln!(
+                        text,
+                        "{} came first, and keeps those that both match: {connections}",
                         other.name
-                    );
+                    )
+                    .ok();
                 }
             }
-            Err(error) => text += &format!("Other rollouts are not seen: {error}\n"),
+            Err(error) => {
+                writeln!(text, "Other rollouts are not seen: {error}").ok();
+            }
         }
         text += "A program that sets TCP_CONGESTION keeps its choice, which the kernel does not show.\n";
     } else {
@@ -240,17 +246,17 @@ impl Found {
         let mut text = format!("{label}: the default is {default}\n");
         let laws: Vec<String> = connections.iter().map(|(law, count)| format!("{count} {law}")).collect();
         let laws = if laws.is_empty() { "none".to_owned() } else { laws.join(", ") };
-        text += &format!("  connections that match now, and keep theirs: {laws}\n");
+        writeln!(text, "  connections that match now, and keep theirs: {laws}").ok();
         let shown = |all: Vec<String>| {
             let more = all.len().saturating_sub(SHOWN);
             let mut text = all.into_iter().take(SHOWN).collect::<Vec<_>>().join(", ");
             if more > 0 {
-                text += &format!(", and {more} others");
+                write!(text, ", and {more} others").ok();
             }
             if text.is_empty() { "none".to_owned() } else { text }
         };
         let listeners = listeners.iter().map(|one| format!("{} ({})", one.local, one.law)).collect();
-        text += &format!("  listeners, for connections that match: {}\n", shown(listeners));
+        writeln!(text, "  listeners, for connections that match: {}", shown(listeners)).ok();
         let effect = |route: &Route| match (is_rolled, route.is_locked) {
             (true, false) => "replaced for connections that match",
             (true, true) => "locked: keeps its own",
@@ -258,7 +264,7 @@ impl Found {
         };
         let routes =
             routes.iter().map(|one| format!("{} congctl {} ({})", one.to, one.law, effect(one))).collect();
-        text += &format!("  routes with a congestion control: {}\n", shown(routes));
+        writeln!(text, "  routes with a congestion control: {}", shown(routes)).ok();
         text
     }
 }

@@ -300,6 +300,29 @@ fn a_pinned_rollout_outlives_its_loader_until_it_is_undone() {
 }
 
 #[test]
+fn what_a_kill_left_by_half_is_listed_and_removed_by_undo_and_by_the_next_load() {
+    if !can_run("what_a_kill_left_by_half_is_listed_and_removed_by_undo_and_by_the_next_load", &["ip"]) {
+        return;
+    }
+    let place = Place::new();
+    let name = "ff_test_left";
+    let load = format!("$F kernel load slow-start --name {name} --netns={} --share 50% --pin", place.path());
+    let pins = format!("/sys/fs/bpf/firstflight/{name}");
+    // A kill after the first of two files, before the second is removed, and before the folder is.
+    let script = format!(
+        "{load} && rm {pins}/rollout && $F kernel list --json | grep '\"{name}\"' && $F kernel list | grep 'a killed command' && \
+         {load} && rm {pins}/scheme && $F kernel undo {name} && mkdir -p {pins} && $F kernel undo {name} && \
+         [ ! -e /sys/fs/bpf/firstflight ] && echo nothing is left"
+    );
+    let output = shell(&script);
+    let (out, err) = (stdout(&output), stderr(&output));
+    assert_eq!((status(&output), err.as_str()), (0, ""), "{out}");
+    assert!(out.contains("\"unfinished\":true") && out.contains("; `kernel undo` removes it"), "{out}");
+    assert!(out.ends_with("nothing is left\n"), "{out}");
+    assert!(!is_registered(name) && rollouts().expect("a list").iter().all(|one| one.name != name));
+}
+
+#[test]
 fn of_two_loads_at_one_moment_one_wins_and_the_other_says_so() {
     if !can_run("of_two_loads_at_one_moment_one_wins_and_the_other_says_so", &[]) {
         return;
@@ -342,7 +365,8 @@ fn whatever_kills_a_load_or_undo_nothing_acts_by_half_and_undo_leaves_nothing() 
     let name = "ff_test_half";
     let netns = format!("--netns={}", place.path());
     let killed = "setpriv --pdeathsig KILL timeout -s KILL";
-    let load = format!("setpriv --pdeathsig KILL $F kernel load slow-start --name {name} {netns} --share 50%");
+    let load =
+        format!("setpriv --pdeathsig KILL $F kernel load slow-start --name {name} {netns} --share 50%");
     // The moments are spread over the time that a command takes here, and somewhat more.
     let began = Instant::now();
     let whole = shell(&format!("{load} --pin >/dev/null && $F kernel undo {name} >/dev/null"));

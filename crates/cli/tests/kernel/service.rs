@@ -35,7 +35,11 @@ fn the_capabilities_of_the_units_suffice_for_load_and_watch() {
         return;
     }
     let runs = [
-        ("firstflight-load@.service", "kernel load slow-start --name ff_test_caps --to 192.0.2.0/24", "ff_test_caps is registered"),
+        (
+            "firstflight-load@.service",
+            "kernel load slow-start --name ff_test_caps --to 192.0.2.0/24",
+            "ff_test_caps is registered",
+        ),
         ("firstflight-watch.service", "watch --plain", "connections opened"),
     ];
     for (name, words, wanted) in runs {
@@ -43,8 +47,10 @@ fn the_capabilities_of_the_units_suffice_for_load_and_watch() {
         let given = |key: &str| unit.lines().find_map(|line| line.strip_prefix(key)).expect(key).to_owned();
         let capabilities = given("AmbientCapabilities=");
         assert_eq!(capabilities, given("CapabilityBoundingSet="), "{name}");
-        let set: Vec<String> =
-            capabilities.split(' ').map(|one| format!("+{}", one.trim_start_matches("CAP_").to_lowercase())).collect();
+        let set: Vec<String> = capabilities
+            .split(' ')
+            .map(|one| format!("+{}", one.trim_start_matches("CAP_").to_lowercase()))
+            .collect();
         let set = format!("--bounding-set=-all,{}", set.join(","));
         let mut command = Command::new("timeout");
         command.args(["-s", "INT", "4", "setpriv", &set, "--inh-caps=-all", "--no-new-privs", PROGRAM]);
