@@ -1,12 +1,12 @@
 //! Puts the objects of `kernel/objects` into the library: one line per scheme with its object and the object for kernels before 6.10, and
-//! the objects of Quick-Start at hosts and routers and of `watch`, which serve all kernels.
+//! the objects of Quick-Start at hosts and routers, of rollouts and of `watch`, which serve all kernels.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// The objects that are no congestion control.
-const OTHERS: [&str; 3] = ["quick-start", "router", "watch"];
+const OTHERS: [&str; 4] = ["quick-start", "rollout", "router", "watch"];
 
 fn main() -> io::Result<()> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../objects");

@@ -287,7 +287,11 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
                 "firstflight kernel load limited --handover reno --pin",
                 "One that stays when the command has ended.",
             ),
-            ("firstflight kernel unload ff_limited", "And no longer."),
+            (
+                "firstflight kernel load hystart++ --to 192.0.2.0/24 --share 5%",
+                "For new connections with 5% of the peers in a prefix.",
+            ),
+            ("firstflight kernel undo", "Takes back all of it."),
             (
                 "firstflight kernel run hystart --rtt 40ms -- iperf3 -c {B} -- iperf3 -s -1",
                 "Programs at the ends of a path, with a scheme at the sender.",

@@ -6,7 +6,7 @@ use firstflight::registry::Registry;
 use firstflight_habitats::Load as LoadScheme;
 
 use crate::failure::Failure;
-use options::{List, Load, Routing, Run, Unload};
+use options::{List, Load, Routing, Run, Undo, Unload};
 
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 mod choosing;
@@ -14,9 +14,13 @@ mod choosing;
 mod hosting;
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 mod load;
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+mod notify;
 mod options;
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 mod quick_start;
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+mod rollout;
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 mod tracing;
 
@@ -39,6 +43,8 @@ enum Request {
     List(List),
     /// Unload a scheme.
     Unload(Unload),
+    /// Take back all that `load` did: every scheme and rollout, also half of one that a killed command left.
+    Undo(Undo),
     /// Answer the Quick-Start requests in packets sent through an interface, as long as the command runs.
     Router(Routing),
     /// Load a scheme, run programs at the two ends of an emulated path with it, and unload it.
@@ -56,6 +62,7 @@ pub(crate) fn kernel(
         Request::Load(load) => load::load(load, registry, arguments),
         Request::List(list) => load::list(list),
         Request::Unload(unload) => load::unload(unload),
+        Request::Undo(undo) => load::undo(undo),
         Request::Router(router) => quick_start::router(router, arguments),
         Request::Run(run) => load::run(run, registry, arguments),
     }

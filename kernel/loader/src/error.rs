@@ -131,6 +131,33 @@ pub enum KernelError {
     /// There is no cgroup to attach a program that observes sockets.
     #[error("no file system of cgroup2 is mounted, where a program can be notified of sockets")]
     NoCgroup,
+    /// A prefix of addresses that is none.
+    #[error("`{text}` is no prefix of addresses: {why}")]
+    Prefix {
+        /// The text.
+        text: String,
+        /// Why.
+        why: String,
+    },
+    /// There is no such network namespace.
+    #[error("there is no network namespace `{name}`: {why}")]
+    NoNamespace {
+        /// The name or path.
+        name: String,
+        /// The names that exist, or the system's error.
+        why: String,
+    },
+    /// There is no such cgroup.
+    #[error("`{}` is no cgroup of cgroup2, which is mounted at {}", path.display(), root.display())]
+    NoSuchCgroup {
+        /// The path.
+        path: std::path::PathBuf,
+        /// The mount point.
+        root: std::path::PathBuf,
+    },
+    /// A rollout cannot be pinned.
+    #[error("a kernel before 6.10 cannot keep a rollout together with its scheme: leave out --pin")]
+    OldPin,
     /// Another error of the system.
     #[error("{what}: {error}")]
     System {

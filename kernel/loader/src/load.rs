@@ -5,6 +5,7 @@
 //! unregisters it at its end, and a killed process leaves it for [`crate::unload`].
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -82,12 +83,12 @@ pub fn load(order: &Order<'_>) -> Result<Loaded, KernelError> {
     load_object(object, order)
 }
 
-/// [`load`] of an object that is not one of the library's.
+/// Checks an order without loading anything.
 ///
 /// # Errors
-/// As [`load`], and an object of something else.
-pub fn load_object(object: &[u8], order: &Order<'_>) -> Result<Loaded, KernelError> {
-    let Order { scheme, parameters, name, handover, is_traced } = *order;
+/// As [`load`], except for a refusal by the verifier.
+pub fn check_order(order: &Order<'_>) -> Result<(), KernelError> {
+    let Order { scheme, parameters, name, handover, .. } = *order;
     names::check(name)?;
     if handover == Handover::Bbr && registry::scheme(scheme).is_none() && registry::restart(scheme).is_some()
     {
@@ -95,8 +96,8 @@ pub fn load_object(object: &[u8], order: &Order<'_>) -> Result<Loaded, KernelErr
             "a restart policy works with cubic or reno, whose functions it calls; bbr's cannot be called";
         return Err(KernelError::Impossible { scheme: scheme.to_owned(), why: why.to_owned() });
     }
-    let numbers = parameters::numbers(scheme, parameters)?;
-    let abi = machine::check()?;
+    parameters::numbers(scheme, parameters)?;
+    machine::check()?;
     let available = names::available()?;
     if available.iter().any(|other| other == name) {
         return Err(KernelError::Taken { name: name.to_owned() });
@@ -104,6 +105,18 @@ pub fn load_object(object: &[u8], order: &Order<'_>) -> Result<Loaded, KernelErr
     if !available.iter().any(|other| other == handover.name()) {
         return Err(KernelError::NoLaw { law: handover.name(), available: available.join(", ") });
     }
+    Ok(())
+}
+
+/// [`load`] of an object that is not one of the library's.
+///
+/// # Errors
+/// As [`load`], and an object of something else.
+pub fn load_object(object: &[u8], order: &Order<'_>) -> Result<Loaded, KernelError> {
+    let Order { scheme, parameters, name, handover, is_traced } = *order;
+    check_order(order)?;
+    let numbers = parameters::numbers(scheme, parameters)?;
+    let abi = machine::check()?;
     hush();
     let mut open = ObjectBuilder::default()
         .open_memory(object)
@@ -117,8 +130,11 @@ pub fn load_object(object: &[u8], order: &Order<'_>) -> Result<Loaded, KernelErr
     };
     configure(&mut open, &settings)?;
     let mut object = open.load().map_err(|error| refused(scheme, &error))?;
-    let register =
-        |error: libbpf_rs::Error| KernelError::Register { name: name.to_owned(), error: root(&error) };
+    let register = |error: libbpf_rs::Error| match error.kind() {
+        // Another process registered the name after the check above.
+        libbpf_rs::ErrorKind::AlreadyExists => KernelError::Taken { name: name.to_owned() },
+        _ => KernelError::Register { name: name.to_owned(), error: root(&error) },
+    };
     let mut link = None;
     for mut map in object.maps_mut().filter(|map| map.map_type() == MapType::StructOps) {
         link = Some(map.attach_struct_ops().map_err(register)?);
@@ -144,11 +160,16 @@ impl Loaded {
             return Ok(None);
         }
         let pinned = pins::path_for(&self.name)?;
-        self.link.pin(&pinned.file).map_err(|error| {
-            pins::tidy();
-            KernelError::system(&pinned.file.display(), &root(&error))
-        })?;
+        self.pin_to(&pinned.file).inspect_err(|_| pins::tidy())?;
         Ok(Some(pinned))
+    }
+
+    /// Pins the scheme to this file; a kernel before 6.10 has no link to pin.
+    pub(crate) fn pin_to(&mut self, file: &Path) -> Result<(), KernelError> {
+        if self.abi == Abi::Old {
+            return Err(KernelError::OldPin);
+        }
+        self.link.pin(file).map_err(|error| KernelError::system(&file.display(), &root(&error)))
     }
 
     /// Passes each event to `take` as it is in memory, until `ended` returns true; calls `ended` twenty times a second.

@@ -19,7 +19,11 @@ const SYSTEMS: (&str, &str) = ("/sys/fs/bpf", "/sys/fs/bpf/firstflight");
 /// Our own file system of this kind.
 const OWN: &str = "/run/firstflight-bpf";
 
-/// The file that keeps a scheme.
+/// The names of the files in the folder of a scheme with a rollout.
+pub(crate) const SCHEME: &str = "scheme";
+pub(crate) const ROLLOUT: &str = "rollout";
+
+/// The file that keeps a scheme, or the folder with the files that keep a scheme and its rollout.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pinned {
     /// Its path.
@@ -42,6 +46,28 @@ pub(crate) fn path_for(name: &str) -> Result<Pinned, KernelError> {
         was_open |= secure(path)?;
     }
     Ok(Pinned { file: path.join(name), was_open: was_open.then(|| path.to_path_buf()) })
+}
+
+/// Returns the folder for the scheme and the rollout of a name. The folder is created.
+pub(crate) fn folder_for(name: &str) -> Result<Pinned, KernelError> {
+    let pinned = path_for(name)?;
+    secure(&pinned.file)?;
+    Ok(pinned)
+}
+
+/// Removes the file of a scheme, or its folder with the files in it; the rollout's first.
+pub(crate) fn remove(pinned: &Path) {
+    for file in [ROLLOUT, SCHEME] {
+        fs::remove_file(pinned.join(file)).ok();
+    }
+    fs::remove_dir(pinned).or_else(|_| fs::remove_file(pinned)).ok();
+    tidy();
+}
+
+/// Returns the files and folders of schemes, by name.
+pub(crate) fn by_name() -> BTreeMap<String, PathBuf> {
+    let all = [SYSTEMS.1, OWN].into_iter().flat_map(ours);
+    all.filter_map(|path| Some((path.file_name()?.to_str()?.to_owned(), path))).collect()
 }
 
 /// Creates a folder that only its owner, the user of this process, may enter. An existing folder that others may enter is closed to them.
@@ -72,14 +98,13 @@ fn secure(path: &Path) -> Result<bool, KernelError> {
     Ok(about.mode() & 0o022 != 0)
 }
 
-/// Returns the files by the number of the link that they keep.
+/// Returns the file or folder of each scheme, by the number of the scheme's link.
 pub(crate) fn by_link() -> BTreeMap<u32, PathBuf> {
     let mut files = BTreeMap::new();
-    for folder in [SYSTEMS.1, OWN] {
-        for entry in ours(folder) {
-            if let Ok(info) = Link::open(&entry).and_then(|link| link.info()) {
-                files.insert(info.id, entry);
-            }
+    for path in by_name().into_values() {
+        let file = if path.is_dir() { path.join(SCHEME) } else { path.clone() };
+        if let Ok(info) = Link::open(&file).and_then(|link| link.info()) {
+            files.insert(info.id, path);
         }
     }
     files
@@ -96,7 +121,7 @@ pub(crate) fn tidy() {
     }
 }
 
-/// Returns the files of a folder that keep links; none of a folder that belongs to another user. The kernel may have put other files there.
+/// Returns the files and folders of schemes in a folder; none of a folder that belongs to another user. The kernel may have put other files there.
 fn ours(folder: &str) -> impl Iterator<Item = PathBuf> {
     let own = nix::unistd::geteuid().as_raw();
     let is_own = fs::symlink_metadata(folder).is_ok_and(|about| about.is_dir() && about.uid() == own);

@@ -13,7 +13,10 @@ use nix::unistd::Pid;
 
 use crate::error::KernelError;
 use crate::machine::Layout;
+use crate::namespaces::Namespace;
+use crate::rollout::{Rolled, rollouts};
 use crate::settings::{NAME_ROOM, SECTION, SIZE, Settings, text};
+use crate::sockets::sockets;
 use crate::{load, machine, names, parameters, pins};
 
 /// A scheme that the kernel has.
@@ -29,6 +32,14 @@ pub struct Registered {
     pub handover: String,
     /// The keeper of the scheme.
     pub keeper: Keeper,
+    /// Its rollout.
+    pub rollout: Option<Rolled>,
+    /// Whether a command that was killed left it: its rollout is missing, or does not act. [`undo`] and [`sweep`] remove it.
+    pub is_unfinished: bool,
+    /// Sockets that use it now, without those that listen, in the network namespaces that this process may enter.
+    pub sockets: usize,
+    /// Sockets that listen with it.
+    pub listeners: usize,
 }
 
 /// The keeper of a scheme in the kernel.
@@ -67,6 +78,8 @@ pub fn list() -> Result<Vec<Registered>, KernelError> {
     }
     let links = links();
     let files = pins::by_link();
+    let rollouts = rollouts()?;
+    let uses = uses();
     let mut found = Vec::new();
     for map in maps.iter().filter(|map| is_operations(map, layout)) {
         let Some(Operations { name, is_in_use }) = operations(map, layout) else { continue };
@@ -81,7 +94,18 @@ pub fn list() -> Result<Vec<Registered>, KernelError> {
                 None => holder("link_id", *link).map_or(Keeper::Unknown, Keeper::Process),
             },
         };
+        let rollout = rollouts.iter().find(|rollout| rollout.name == name).cloned();
+        // The folder of a file is for a scheme with a rollout. A process that still pins both holds the link.
+        let has_folder = matches!(&keeper, Keeper::File(path) if path.is_dir());
+        let is_unfinished = has_folder
+            && rollout.as_ref().is_none_or(|rollout| !rollout.is_armed)
+            && links.get(&map.id).is_none_or(|link| holder("link_id", *link).is_none());
+        let (sockets, listeners) = uses.get(&name).copied().unwrap_or_default();
         found.push(Registered {
+            rollout,
+            is_unfinished,
+            sockets,
+            listeners,
             name,
             scheme: own.scheme.clone(),
             parameters: parameters::text(&own.scheme, &own.numbers),
@@ -122,6 +146,13 @@ pub fn unload(name: &str) -> Result<(), KernelError> {
     };
     let held = |why: &str| KernelError::Held { name: name.to_owned(), why: why.to_owned() };
     match &registered.keeper {
+        Keeper::File(path) if path.is_dir() => {
+            // First the one write that ends the rollout; what a kill leaves after it is unfinished.
+            if let Some(rollout) = &registered.rollout {
+                rollout.disarm()?;
+            }
+            pins::remove(path);
+        }
         Keeper::File(file) => {
             fs::remove_file(file).map_err(KernelError::io(file))?;
             pins::tidy();
@@ -140,6 +171,58 @@ pub fn unload(name: &str) -> Result<(), KernelError> {
         sleep(LOOK);
     }
     Err(held("what keeps it does not end"))
+}
+
+/// Removes what a killed command left of a scheme: files that keep a scheme without a rollout that acts, or nothing. Returns whether there
+/// was anything.
+///
+/// # Errors
+/// Missing rights.
+pub fn sweep(name: &str) -> Result<bool, KernelError> {
+    let is_unfinished = list()?.iter().find(|one| one.name == name).map(|one| one.is_unfinished);
+    match (is_unfinished, pins::by_name().get(name)) {
+        (Some(true), _) => unload(name).map(|()| true),
+        (None, Some(path)) => {
+            pins::remove(path);
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Unloads the scheme of this name, or all schemes, in any state that a killed command left. Returns the names.
+///
+/// # Errors
+/// Missing rights, a name that nothing has, a scheme with a keeper that does not end.
+pub fn undo(name: Option<&str>) -> Result<Vec<String>, KernelError> {
+    let is_meant = |other: &str| name.is_none_or(|name| name == other);
+    let all = list()?;
+    let mut undone = Vec::new();
+    for one in all.iter().filter(|one| is_meant(&one.name) && one.keeper != Keeper::Sockets) {
+        unload(&one.name)?;
+        undone.push(one.name.clone());
+    }
+    for (other, path) in pins::by_name().iter().filter(|(other, _)| is_meant(other)) {
+        pins::remove(path);
+        undone.push(other.clone());
+    }
+    match name {
+        Some(name) if undone.is_empty() => unload(name).map(|()| vec![name.to_owned()]),
+        _ => Ok(undone),
+    }
+}
+
+/// Returns the numbers of sockets and of listeners of each congestion control, in all network namespaces that this process may enter.
+fn uses() -> BTreeMap<String, (usize, usize)> {
+    let mut uses: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for namespace in Namespace::every().unwrap_or_default() {
+        // A namespace that ended meanwhile has no sockets.
+        for socket in namespace.within(sockets).and_then(|found| found).unwrap_or_default() {
+            let (connections, listeners) = uses.entry(socket.law).or_default();
+            *if socket.listens { listeners } else { connections } += 1;
+        }
+    }
+    uses
 }
 
 /// Unregisters what the kernel keeps without a link.

@@ -51,6 +51,20 @@ impl Choice {
         self.name.clone().unwrap_or_else(own)
     }
 
+    /// Returns a warning if the kernel loses what the scheme finds, or finds it wrongly on a busy host.
+    pub(super) fn warning(&self) -> Option<String> {
+        match self.scheme {
+            "leap" | "leap-saved" if self.handover == Handover::Bbr => Some(format!(
+                "--handover bbr: the kernel's bbr begins its own start-up, and fills the queue that {} spared; cubic and reno do not",
+                self.scheme
+            )),
+            "paced" => Some(
+                "paced: a pause of a few ms in a train makes its rate wrong: above some 50 Mbit/s it needs an idle host".to_owned(),
+            ),
+            _ => None,
+        }
+    }
+
     /// Returns a name that is not registered yet: the name given by the user, the scheme's own name, or a generated one.
     pub(super) fn free_name(&self) -> Result<String, KernelError> {
         let taken = firstflight_kernel::available()?;

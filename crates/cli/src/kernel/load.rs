@@ -1,13 +1,15 @@
 //! Carries out the actions of `firstflight kernel`: loads, lists and unloads schemes, and runs programs with them.
 
 use firstflight::registry::Registry;
-use firstflight_kernel::{Keeper, Loaded, Order, Registered};
+use firstflight_kernel::{Keeper, KernelError, Loaded, Order, Registered, Rollout, roll_out};
 use firstflight_trace::in_a_line;
 use serde::Serialize;
 
 use super::choosing::Choice;
-use super::options::{List, Load, Run, Unload};
+use super::notify;
+use super::options::{List, Load, Run, Undo, Unload};
 use super::quick_start;
+use super::rollout::{self, Plan};
 use super::tracing::{self, Tracing};
 use crate::emulate;
 use crate::failure::{Failure, Place};
@@ -25,14 +27,38 @@ pub(super) fn load(load: &Load, registry: Registry, arguments: &[String]) -> Res
     }
     let choice = Choice::of(&load.chosen, registry, arguments)?;
     let name = choice.name();
+    let plan = Plan::of(&load.rollout, arguments)?;
+    let is_policy = registry.scheme(choice.scheme).is_none();
+    let joined = if is_policy { " with" } else { ", then" };
+    let mut said = format!("{}{joined} {}", choice.scheme, choice.handover.name());
+    if let Some(plan) = &plan {
+        said = format!("{said}; new connections {plan} get it");
+    }
+    if load.dry_run {
+        firstflight_kernel::check_order(&choice.order(&name)).map_err(Failure::usage)?;
+        return rollout::show(&name, &said, plan.as_ref());
+    }
+    if let Some(warning) = choice.warning() {
+        output::note(&[warning]);
+    }
     // The command listens before it registers the scheme, so that an interrupt then unloads the scheme.
     let interrupt = Interrupt::listen();
-    let loaded = firstflight_kernel::load(&choice.order(&name)).map_err(Failure::usage)?;
-    let is_policy = registry.scheme(choice.scheme).is_none();
-    let joined = if is_policy { " beside" } else { ", then" };
-    let said = format!("{name} is registered: {}{joined} {}", choice.scheme, choice.handover.name());
+    let loaded = match firstflight_kernel::load(&choice.order(&name)) {
+        // A killed command may have left the name.
+        Err(KernelError::Taken { .. }) if firstflight_kernel::sweep(&name).unwrap_or(false) => {
+            firstflight_kernel::load(&choice.order(&name))
+        }
+        loaded => loaded,
+    };
+    let loaded = loaded.map_err(Failure::usage)?;
+    let rollout = plan.map(|plan| roll_out(&name, &plan.scope)).transpose().map_err(Failure::usage)?;
+    let said = format!("{name} is registered: {said}");
     if load.pin {
-        let pinned = loaded.pin().map_err(Failure::usage)?;
+        let pinned = match rollout {
+            Some(rollout) => rollout.pin(loaded).map(Some),
+            None => loaded.pin(),
+        };
+        let pinned = pinned.map_err(Failure::usage)?;
         if let Some(folder) = pinned.as_ref().and_then(|pinned| pinned.was_open.as_ref()) {
             let folder = folder.display();
             output::note(&[format!(
@@ -41,11 +67,15 @@ pub(super) fn load(load: &Load, registry: Registry, arguments: &[String]) -> Res
         }
         let keeper = pinned.map_or("the kernel".to_owned(), |pinned| pinned.file.display().to_string());
         return output::print_words(&format!(
-            "{said}; {keeper} keeps it until `firstflight kernel unload {name}`\n"
+            "{said}; {keeper} keeps it until `firstflight kernel undo {name}`\n"
         ));
     }
+    rollout.as_ref().map_or(Ok(()), Rollout::arm).map_err(Failure::usage)?;
     output::print_words(&format!("{said}; until this command ends (Ctrl-C)\n"))?;
+    notify::ready(&said);
     interrupt.wait();
+    // First the rollout ends, so that no connection is to get what is no longer registered.
+    drop(rollout);
     Ok(())
 }
 
@@ -89,6 +119,16 @@ pub(super) fn unload(unload: &Unload) -> Result<(), Failure> {
     output::print_words(&format!("{} is unloaded\n", unload.name))
 }
 
+/// Carries out `firstflight kernel undo`.
+pub(super) fn undo(undo: &Undo) -> Result<(), Failure> {
+    let undone = firstflight_kernel::undo(undo.name.as_deref()).map_err(Failure::usage)?;
+    let lines: Vec<String> = undone.iter().map(|name| format!("{name} is unloaded\n")).collect();
+    output::print_words(
+        if lines.is_empty() { "No scheme is loaded.\n".to_owned() } else { lines.concat() }.as_str(),
+    )?;
+    rollout::warn_of_defaults(undo.name.as_deref())
+}
+
 /// A loaded scheme, as `--json` prints it.
 #[derive(Serialize)]
 struct Line<'a> {
@@ -102,6 +142,13 @@ struct Line<'a> {
     file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     process: Option<i32>,
+    /// Sockets that use the scheme now, and those that listen with it.
+    sockets: usize,
+    listeners: usize,
+    /// Whether a killed command left it.
+    unfinished: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rollout: Option<rollout::Line>,
 }
 
 /// Carries out `firstflight kernel list`.
@@ -128,8 +175,20 @@ impl<'a> Line<'a> {
             Keeper::Sockets => ("sockets", None, None),
             Keeper::Unknown => ("unknown", None, None),
         };
-        let Registered { name, scheme, parameters, handover, .. } = one;
-        Self { name, scheme, params: parameters, handover, kept_by, file, process }
+        let Registered { name, scheme, parameters, handover, sockets, listeners, is_unfinished, .. } = one;
+        Self {
+            name,
+            scheme,
+            params: parameters,
+            handover,
+            kept_by,
+            file,
+            process,
+            sockets: *sockets,
+            listeners: *listeners,
+            unfinished: *is_unfinished,
+            rollout: one.rollout.as_ref().map(rollout::Line::of),
+        }
     }
 }
 
@@ -142,17 +201,22 @@ fn table(all: &[Registered]) -> String {
         parameters => format!("{}:{parameters}", one.scheme),
     };
     let wide = all.iter().map(|one| scheme(one).len()).chain([6]).max().unwrap_or(0);
-    let mut out = format!("{:<15}  {:<wide$}  {:<8}  kept by\n", "name", "scheme", "handover");
+    let mut out = format!("{:<15}  {:<wide$}  {:<8}  sockets  kept by\n", "name", "scheme", "handover");
     for one in all {
         let keeper = match &one.keeper {
+            _ if one.is_unfinished => "a killed command left it; `kernel undo` removes it".to_owned(),
             Keeper::File(file) => file.display().to_string(),
             Keeper::Process(process) => format!("process {process}"),
             Keeper::Kernel => "the kernel, until it is unloaded".to_owned(),
             Keeper::Sockets => "sockets or namespaces alone; not registered any more".to_owned(),
             Keeper::Unknown => "a descriptor of a process that is not seen".to_owned(),
         };
-        let line = format!("{:<15}  {:<wide$}  {:<8}  {keeper}", one.name, scheme(one), one.handover);
+        let (name, handover, sockets) = (&one.name, &one.handover, one.sockets);
+        let line = format!("{name:<15}  {:<wide$}  {handover:<8}  {sockets:>7}  {keeper}", scheme(one));
         out.extend([in_a_line(&line), "\n".to_owned()]);
+        if let Some(rollout) = &one.rollout {
+            out += &rollout::lines(rollout);
+        }
     }
     out
 }

@@ -38,9 +38,39 @@ pub(super) struct Load {
     /// For quick-start: the interface to attach to, at which connections send rate requests and requests are answered.
     #[arg(long, value_name = "NAME")]
     pub(super) interface: Option<String>,
-    /// Keep the scheme when the command ends, by a file in the BPF file system.
+    /// Keep the scheme, and its rollout, when the command ends, by files in the BPF file system.
     #[arg(long)]
     pub(super) pin: bool,
+    #[command(flatten)]
+    pub(super) rollout: Rollout,
+    /// Show what uses it now and what takes precedence, and change nothing.
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+/// The connections that get the scheme. All conditions must hold.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Rollout: new connections get the scheme")]
+pub(super) struct Rollout {
+    /// Those with peers in a prefix of IPv4 or IPv6, as 192.0.2.0/24; may be repeated.
+    #[arg(long, value_name = "PREFIX", allow_hyphen_values = true)]
+    pub(super) to: Vec<String>,
+    /// Those of the processes in a cgroup, in any network namespace unless --netns is given.
+    #[arg(long, value_name = "PATH", allow_hyphen_values = true)]
+    pub(super) cgroup: Option<PathBuf>,
+    /// Those of this network namespace, or of a named one.
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(super) netns: Option<String>,
+    /// Those with a share of the peers, by a hash of the address: 5%, or a range for a second scheme, 5%..10%.
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
+    pub(super) share: Option<String>,
+}
+
+impl Rollout {
+    /// Returns whether there is any condition.
+    pub(super) fn is_given(&self) -> bool {
+        !self.to.is_empty() || self.cgroup.is_some() || self.netns.is_some() || self.share.is_some()
+    }
 }
 
 #[derive(Args, Debug)]
@@ -55,6 +85,13 @@ pub(super) struct Unload {
     /// The registered name, as `list` prints it.
     #[arg(allow_hyphen_values = true)]
     pub(super) name: String,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Undo {
+    /// The registered name, as `list` prints it [all].
+    #[arg(allow_hyphen_values = true)]
+    pub(super) name: Option<String>,
 }
 
 #[derive(Args, Debug)]

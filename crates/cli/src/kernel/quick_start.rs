@@ -71,6 +71,10 @@ pub(super) fn load(load: &Load, registry: Registry, arguments: &[String]) -> Res
     if load.pin {
         return Err(Failure::usage(format!("--pin: {NAME} lasts as long as the command")));
     }
+    if load.dry_run || load.rollout.is_given() {
+        let why = "is attached to an interface; --to, --cgroup, --netns, --share and --dry-run are for congestion controls";
+        return Err(Failure::usage(format!("{NAME} {why}")));
+    }
     let Some(interface) = &load.interface else {
         return Err(Failure::usage(format!(
             "{NAME} is attached to an interface: --interface NAME is wanted"

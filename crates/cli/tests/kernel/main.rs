@@ -10,6 +10,8 @@ mod figures;
 mod inject;
 #[path = "../emulate/machine.rs"]
 mod machine;
+mod rollout;
+mod service;
 #[path = "../emulate/setting.rs"]
 #[expect(dead_code, reason = "the tests of `emulate` use all of it")]
 mod setting;

@@ -265,10 +265,10 @@ impl Paced {
 
     /// Sends cwnd = RTT / g packets at the gap g, at most the receive window (section 3.2.2).
     fn fill(&mut self, gap: Gap, rtt: Span, path: &Path) -> Step {
-        let packets = pipe(rtt, gap).min(path.rwnd.packets(path.mss)).max(1);
+        let pipe = u32::try_from(pipe(rtt, gap)).unwrap_or(u32::MAX).max(1);
+        let room = u32::try_from(path.rwnd.packets(path.mss)).unwrap_or(u32::MAX).max(1);
         self.next_tag();
-        let packets = u32::try_from(packets).unwrap_or(u32::MAX);
-        self.mode = Mode::Fill(Fill { packets, sent: 0, gap, cut: false });
+        self.mode = Mode::Fill(Fill { packets: pipe.min(room), sent: 0, pipe, gap, cut: false });
         Step::Stay
     }
 

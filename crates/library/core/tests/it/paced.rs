@@ -363,6 +363,29 @@ fn the_receive_window_caps_the_fill() {
     assert_eq!(flow.exits()[0].learned.window, packets(300));
 }
 
+/// Linux's receivers begin with 64 kB and open their window as data arrives, so the window says nothing about the pipe.
+#[test]
+fn after_a_fill_that_the_receive_window_ended_slow_start_goes_on_to_the_pipe_found() {
+    let mut flow = start(Paced::practical(TEN));
+    flow.path.rwnd = packets(300);
+    run(&mut flow, &mut Net::new(600, 1), u64::MAX);
+    let learned = flow.exits()[0].learned;
+    assert_eq!((learned.window, learned.ssthresh), (packets(300), Some(packets(652))));
+    assert_eq!(flow.plan().ssthresh, Some(packets(652)), "the avoidance law has it");
+    // If the application had less to send than the receive window has room for, no more than that was shown to fit.
+    let mut flow = start(Paced::practical(TEN));
+    let mut net = Net::new(600, 1);
+    flow.path.rwnd = packets(300);
+    while !matches!(flow.plan().pacing, Pacing::Train { packets: 300, .. }) {
+        step(&mut flow, &mut net);
+    }
+    flow.send(100);
+    flow.wait(RTT);
+    flow.ack(1);
+    let learned = flow.exits()[0].learned;
+    assert_eq!((learned.window, learned.ssthresh), (packets(100), Some(packets(100))));
+}
+
 /// A flow whose trains are over, with 100 packets of the fill's 652 sent.
 fn in_the_fill() -> PacedFlow {
     let mut flow = start(Paced::practical(TEN));
