@@ -40,7 +40,7 @@ pub(crate) fn serve(asked: &Serve, registry: Registry, arguments: &[String]) -> 
         let choices = schemes(asked.schemes.as_deref(), registry, arguments)?;
         (choices.into_iter().map(Some).collect(), None)
     } else {
-        let folder = Folder::open(&asked.folder).map_err(Failure::usage)?;
+        let folder = Folder::open_for(&asked.folder, way).map_err(Failure::usage)?;
         let (disk, keep) = asked.disk.read(&folder, arguments)?;
         (vec![None], Some((Quota::new(disk), keep)))
     };
@@ -71,7 +71,7 @@ fn listen(
     how: &How,
     (registry, arguments): (Registry, &[String]),
 ) -> Result<(), Failure> {
-    let folder = Arc::new(Folder::open(path).map_err(Failure::usage)?);
+    let folder = Arc::new(Folder::open_for(path, how.way).map_err(Failure::usage)?);
     let key = at.key.read(arguments)?;
     let (ports, memory) = (servers.len(), limits.memory());
     let mut listeners = Vec::new();

@@ -7,25 +7,14 @@ use std::sync::Arc;
 
 use crate::files::copy::{Outgoing, Rest, Transferred};
 use crate::files::error::TransferError;
-use crate::files::folder::Folder;
+use crate::files::folder::{Folder, Way};
 use crate::files::hash::Hash;
 use crate::files::incoming::Incoming;
+use crate::files::listing::Listing;
 use crate::files::message::Message;
 use crate::files::part::{Part, look};
 use crate::files::quota::Share;
 use crate::files::talk::Talk;
-
-/// The direction of a server's transfers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
-    /// Sends the files of the server's folder.
-    Send,
-    /// Receives files into the server's folder.
-    Receive {
-        /// `true` if an existing file may be replaced.
-        replaces: bool,
-    },
-}
 
 /// The result of a step of an [`Exchange`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -91,6 +80,8 @@ enum Doing {
         hash: Hash,
         there: u64,
     },
+    /// Answers LIST: the next entries of a folder follow.
+    Listing(Box<Listing>),
     /// Answers PUT: the client sends a file.
     Receiving(Box<Incoming>, String, Rest),
     /// Discards up to `left` bytes from the client, then returns the error.
@@ -206,6 +197,11 @@ impl Exchange {
                 }
                 self.was_silent_for(read);
             }
+            Doing::Listing(listing) => {
+                if !listing.say_next(&mut self.talk)? {
+                    self.doing = Doing::Ending(Some(Ok(None)));
+                }
+            }
             Doing::Receiving(file, path, rest) => {
                 if !file.is_ready() {
                     let read = file.prepare(*rest, self.share.as_ref(), room)?;
@@ -253,9 +249,18 @@ impl Exchange {
                 let file = Outgoing::new(file, Path::new(&path), length);
                 Ok(Doing::Sending(Box::new(file), path, Some((have, hash))))
             }
+            (Message::List { path }, Way::Send) => {
+                Ok(Doing::Listing(Box::new(Listing::open(&self.folder, path.as_deref())?)))
+            }
             (Message::Ask { path, length }, Way::Receive { replaces }) => {
-                let (place, name) = self.folder.place(&path)?;
-                let file = look(&place, name, Path::new(&path), replaces)?;
+                let file = match self.folder.place(&path) {
+                    // PUT creates missing folders.
+                    Err(error) if error.is_not_found() => None,
+                    place => {
+                        let (place, name) = place?;
+                        look(&place, name, Path::new(&path), replaces)?
+                    }
+                };
                 // A part longer than the whole file cannot be its start.
                 let is_start = |file: &File| file.metadata().is_ok_and(|about| about.len() <= length);
                 let (file, path) = (file.filter(is_start), PathBuf::from(path));
@@ -264,13 +269,16 @@ impl Exchange {
             (Message::Put { path, length, from }, Way::Receive { replaces }) => {
                 let rest = Rest { from, length };
                 // The client sends all of a file even if the file cannot be received.
+                let allow = |folder: &str| {
+                    self.share.as_ref().map_or(Ok(()), |share| share.charge_for_good(&format!("{folder}/")))
+                };
                 let part = self
                     .folder
-                    .place(&path)
+                    .make_place(&path, allow)
                     .and_then(|(place, name)| Part::open(place, name, Path::new(&path), replaces));
                 Ok(Doing::Receiving(Box::new(Incoming::new(part, length)), path, rest))
             }
-            (other, Way::Send) => Err(other.instead_of("GET: this server sends files and takes none")),
+            (other, Way::Send) => Err(other.instead_of("GET or LIST: this server sends files and takes none")),
             (other, Way::Receive { .. }) => {
                 Err(other.instead_of("ASK or PUT: this server takes files and sends none"))
             }
