@@ -139,7 +139,7 @@ impl Files<'_> {
         }
         if left_out > 0 {
             output::say(&format!(
-                "note: {}: {left_out} entries are left out: hidden ones, and those that are no files",
+                "note: {}: not sent, because hidden or no files: {left_out}",
                 folder.display()
             ));
         }

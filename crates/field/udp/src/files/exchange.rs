@@ -9,6 +9,7 @@ use crate::files::copy::{Outgoing, Rest, Transferred};
 use crate::files::error::TransferError;
 use crate::files::folder::{Folder, Way};
 use crate::files::hash::Hash;
+use crate::files::hashes::Seen;
 use crate::files::incoming::Incoming;
 use crate::files::listing::Listing;
 use crate::files::message::Message;
@@ -70,8 +71,10 @@ enum Doing {
     Asked,
     /// Answers GET: the file, its path, and the client's part of the file.
     Sending(Box<Outgoing>, String, Theirs),
+    /// Waits for the client's confirmation. `known` is the file if its hash was known before.
     Sent {
         whole: Transferred,
+        known: Option<Seen>,
     },
     /// Answers ASK: the server's part of the file is read.
     Telling {
@@ -115,6 +118,9 @@ impl Exchange {
         match self.go_on(peer, room) {
             Err(TransferError::Connection(error)) if error.kind() == ErrorKind::WouldBlock => Ok(Step::Waits),
             Err(error) => {
+                if let Doing::Sent { known: Some(seen), .. } = &self.doing {
+                    self.folder.hashes().forget(seen);
+                }
                 let (left, error) = self.fails(error)?;
                 self.doing = match left {
                     0 => Doing::Ending(Some(Err(error))),
@@ -175,10 +181,11 @@ impl Exchange {
                 } else if let Some(sha256) = file.send(&mut self.talk, peer, room)? {
                     let Rest { from, length } = file.rest();
                     let whole = Transferred { path: std::mem::take(path), length, resumed: from, sha256 };
-                    self.doing = Doing::Sent { whole };
+                    file.keep_hash(self.folder.hashes());
+                    self.doing = Doing::Sent { whole, known: file.known() };
                 }
             }
-            Doing::Sent { whole } => match self.talk.read_message(peer)? {
+            Doing::Sent { whole, .. } => match self.talk.read_message(peer)? {
                 Some(Message::Done { hash }) if hash == whole.sha256 => {
                     return Ok(Step::Over(Some(whole.clone())));
                 }
@@ -245,8 +252,7 @@ impl Exchange {
         match (request, self.way) {
             (Message::Get { path, have, hash }, Way::Send) => {
                 let file = self.folder.file(&path)?;
-                let length = file.metadata().map_err(TransferError::at(Path::new(&path)))?.len();
-                let file = Outgoing::new(file, Path::new(&path), length);
+                let file = Outgoing::of_server(file, Path::new(&path), self.folder.hashes())?;
                 Ok(Doing::Sending(Box::new(file), path, Some((have, hash))))
             }
             (Message::List { path }, Way::Send) => {

@@ -10,6 +10,7 @@ use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, RawMode, ResolveFlags,
 use rustix::io::Errno;
 
 use crate::files::error::TransferError;
+use crate::files::hashes::Hashes;
 
 /// The direction of a server's transfers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +29,8 @@ pub enum Way {
 #[derive(Debug)]
 pub struct Folder {
     folder: OwnedFd,
+    /// The hashes of files that were sent.
+    hashes: Hashes,
 }
 
 impl Folder {
@@ -38,7 +41,7 @@ impl Folder {
     pub fn open(path: &Path) -> Result<Self, TransferError> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from);
-        Ok(Self { folder: folder.map_err(TransferError::at(path))? })
+        Ok(Self { folder: folder.map_err(TransferError::at(path))?, hashes: Hashes::default() })
     }
 
     /// Opens a folder for a server, which must be able to read it, or to create files in it.
@@ -113,6 +116,11 @@ impl Folder {
             }
         }
         if path.contains('/') { self.place(path) } else { Err(missing) }
+    }
+
+    /// Returns the hashes of files that were sent.
+    pub(crate) fn hashes(&self) -> &Hashes {
+        &self.hashes
     }
 
     /// Returns the folder's descriptor.

@@ -11,6 +11,7 @@ mod exchange;
 mod folder;
 mod get;
 mod hash;
+mod hashes;
 mod incoming;
 mod listing;
 mod message;
