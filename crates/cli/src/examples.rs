@@ -204,9 +204,15 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "get",
         &[
-            ("firstflight get 127.0.0.1:4433/file --output here", "A file from `serve`, compared by SHA-256."),
+            (
+                "firstflight get 127.0.0.1:4433/file --output here",
+                "A file from `serve`, compared by SHA-256.",
+            ),
             ("firstflight get 127.0.0.1:4433/ --list", "What is served."),
-            ("firstflight get 127.0.0.1:4433/sub/ 127.0.0.1:4433/file", "A folder, with all that is in it, and a file."),
+            (
+                "firstflight get 127.0.0.1:4433/sub/ 127.0.0.1:4433/file",
+                "A folder, with all that is in it, and a file.",
+            ),
         ],
     ),
     (

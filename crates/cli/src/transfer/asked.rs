@@ -7,6 +7,7 @@ use clap::Args;
 use firstflight_export::log::{LoggedEnd, QlogSchema};
 use firstflight_udp::files::Way;
 
+use super::ends::Mtu;
 use super::limits::{DiskKeys, KeyFile, LimitKeys};
 use super::logs::Wanted;
 use super::reported::Page;
@@ -88,6 +89,8 @@ pub(crate) struct Get {
     #[arg(long, value_name = "TIME", default_value = "30s", allow_hyphen_values = true)]
     pub(super) timeout: String,
     #[command(flatten)]
+    pub(super) mtu: Mtu,
+    #[command(flatten)]
     pub(super) key: KeyFile,
     #[command(flatten)]
     pub(super) ends: EndKeys,
@@ -112,6 +115,8 @@ pub(crate) struct Put {
     /// How long to wait for a silent peer.
     #[arg(long, value_name = "TIME", default_value = "30s", allow_hyphen_values = true)]
     pub(super) timeout: String,
+    #[command(flatten)]
+    pub(super) mtu: Mtu,
     #[command(flatten)]
     pub(super) key: KeyFile,
     #[command(flatten)]
@@ -191,6 +196,8 @@ pub(super) struct At {
     /// The UDP port; 0 takes a free one.
     #[arg(long, value_name = "PORT", default_value_t = 4433)]
     pub(super) port: u16,
+    #[command(flatten)]
+    pub(super) mtu: Mtu,
     #[command(flatten)]
     pub(super) key: KeyFile,
     #[command(flatten)]

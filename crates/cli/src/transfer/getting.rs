@@ -1,8 +1,7 @@
 //! `firstflight get`: fetches files and folders, or lists folders.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -44,7 +43,12 @@ pub(crate) fn get(asked: &Get, registry: Registry, arguments: &[String]) -> Resu
     let key = asked.key.read(arguments)?;
     let to = To::of(asked, &targets, arguments)?;
     let watchers = Watchers::new(asked.logs.wanted(LoggedEnd::Receiver, false, arguments)?, Page::new(None))?;
-    let options = options(one(SCHEME, registry)?, &asked.ends, key.as_ref(), registry, arguments)?;
+    // Servers of both IPv4 and IPv6 in one command get the shorter datagrams of IPv6.
+    let address = targets.iter().map(|target| target.address.ip()).find(IpAddr::is_ipv6);
+    let address =
+        address.or_else(|| Some(targets.first()?.address.ip())).unwrap_or(IpAddr::V6(Ipv6Addr::LOCALHOST));
+    let of_end = (key.as_ref(), asked.mtu, address);
+    let options = options(one(SCHEME, registry)?, &asked.ends, of_end, registry, arguments)?;
     let is_of_many = targets.len() > 1 || targets.iter().any(|target| target.is_folder);
     let mut client = Client {
         asked,
@@ -91,7 +95,9 @@ impl To {
                 return Err(refuse("standard output takes one file; a folder is allowed"));
             }
             if asked.json {
-                return Err(refuse("the file goes there, so --json has no place; without --json it is allowed"));
+                return Err(refuse(
+                    "the file goes there, so --json has no place; without --json it is allowed",
+                ));
             }
             return Ok(Self::Standard);
         }
@@ -164,7 +170,8 @@ impl Client<'_> {
         let path = target.path.as_deref();
         let Some(entries) = self.list(target.address, path) else { return };
         let prefix = path.map_or_else(String::new, |path| format!("{path}/"));
-        let lines: String = entries.iter().map(|(name, entry)| self.line(&format!("{prefix}{name}"), *entry)).collect();
+        let lines: String =
+            entries.iter().map(|(name, entry)| self.line(&format!("{prefix}{name}"), *entry)).collect();
         match output::print(&lines) {
             Ok(()) => self.outcome.succeeds(),
             Err(failure) => self.outcome.stops(failure),
@@ -226,14 +233,15 @@ impl Client<'_> {
         };
         let got = match target {
             None => {
-                let mut out = io::stdout().lock();
-                let shown = Path::new("standard output");
+                let (mut out, shown) = (output::stdout_of_bytes(), Path::new("standard output"));
                 firstflight_udp::files::get_into(connect, path, (&mut out, shown), &mut show)
             }
             Some(target) => self.make_folder(target).and_then(|()| {
                 let replaces = self.asked.force;
                 let is_there = listed.is_some_and(|length| {
-                    !replaces && std::fs::symlink_metadata(target).is_ok_and(|found| found.is_file() && found.len() == length)
+                    !replaces
+                        && std::fs::symlink_metadata(target)
+                            .is_ok_and(|found| found.is_file() && found.len() == length)
                 });
                 if is_there {
                     firstflight_udp::files::compare(connect, path, target, &mut show)

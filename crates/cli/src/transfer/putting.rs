@@ -41,10 +41,11 @@ pub(crate) fn put(asked: &Put, registry: Registry, arguments: &[String]) -> Resu
     let page = asked.drawn.page(&inputs, arguments)?;
     let wanted = asked.logs.wanted(LoggedEnd::Sender, asked.drawn.report.is_some(), arguments)?;
     let watchers = Watchers::new(wanted, page.clone())?;
+    let of_end = (key.as_ref(), asked.mtu, target.address.ip());
     let all: Vec<(SchemeChoice, Options)> = choices
         .into_iter()
         .map(|choice| {
-            let options = options(choice.clone(), &asked.ends, key.as_ref(), registry, arguments)?;
+            let options = options(choice.clone(), &asked.ends, of_end, registry, arguments)?;
             Ok((choice, watched(options, &watchers)))
         })
         .collect::<Result<_, _>>()?;
@@ -98,7 +99,7 @@ impl Files<'_> {
             };
             let named = named.ok_or_else(|| wrong_target(&asked.to, arguments))?;
             if file.is_dir() {
-                self.add_folder(file, &named, (outcome, interrupt));
+                self.add_folder(file, &named, (&mut *outcome, interrupt));
             } else {
                 self.sends.push((file.clone(), named));
             }

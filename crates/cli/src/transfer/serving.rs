@@ -78,7 +78,7 @@ fn listen(
     for (index, choice) in (0..).zip(servers) {
         let name = choice.as_ref().map_or_else(String::new, |choice| format!("{choice}: "));
         let choice = choice.map_or_else(|| one(SCHEME, registry), Ok)?;
-        let options = options(choice, ends, key.as_ref(), registry, arguments)?;
+        let options = options(choice, ends, (key.as_ref(), at.mtu, at.bind), registry, arguments)?;
         let options = limits.of_a_port(watched(options, &how.watchers), ports, &memory);
         let address = SocketAddr::new(at.bind, port(at.port, index, arguments)?);
         let listener = Listener::bind(address, &options)

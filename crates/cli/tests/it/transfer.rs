@@ -379,8 +379,14 @@ fn invalid_transfers_fail_in_one_line() {
         (vec!["get", "127.0.0.1:1"], "`127.0.0.1:1` is not allowed; HOST:PORT/PATH is"),
         (vec!["get", "127.0.0.1:1/", "--output", "-"], "--output -: standard output takes one file"),
         (vec!["get", "127.0.0.1:1/f", "--output", "-", "--json"], "without --json it is allowed"),
-        (vec!["get", "127.0.0.1:1/f", "127.0.0.1:1/g", "--output", text(&file)], "several files need a folder"),
-        (vec!["get", "127.0.0.1:1/f", "--output", text(&fifo)], "is a FIFO; only regular files are transferred"),
+        (
+            vec!["get", "127.0.0.1:1/f", "127.0.0.1:1/g", "--output", text(&file)],
+            "several files need a folder",
+        ),
+        (
+            vec!["get", "127.0.0.1:1/f", "--output", text(&fifo)],
+            "is a FIFO; only regular files are transferred",
+        ),
         (vec!["put", text(&fifo), "127.0.0.1:1"], "is a FIFO; only regular files are transferred"),
         (vec!["get", "127.0.0.1:1/f", "--output", text(&file)], "exists; --force replaces it"),
         (vec!["get", "127.0.0.1:1/f", "--timeout", "soon"], "--timeout: `soon`"),

@@ -348,7 +348,7 @@ impl State {
         self.socket.on_timer(now);
         let timeouts = self.socket.endpoint().info().timeouts_in_a_row;
         if timeouts >= TIMEOUTS_OF_A_BLACK_HOLE {
-            self.narrow_to_base();
+            self.narrow_to_next();
         }
     }
 
@@ -358,9 +358,9 @@ impl State {
         self.pmtu = self.pmtu.min(pmtu);
     }
 
-    /// Limits segments to the size that nearly any path carries, because the path does not carry longer ones.
-    pub(crate) fn narrow_to_base(&mut self) {
-        self.narrow(self.candidates.base);
+    /// Limits segments to the next shorter size that is tried on paths, because the path does not carry longer ones.
+    pub(crate) fn narrow_to_next(&mut self) {
+        self.narrow(self.candidates.below(self.pmtu));
     }
 
     /// Returns whether the next packet to be sent belongs to a train.
@@ -553,7 +553,7 @@ mod tests {
             window: 1_000,
             ..Segment::default()
         };
-        let candidates = PmtuCandidates::new(1_472, 0);
+        let candidates = PmtuCandidates::new(1_472, 1_472, 0);
         let connection = Connection::new(Role::Server, ready, &options, route, (memory, candidates), None);
         let offers = Offers { scale: None, sack: true, timestamps: false, ecn: false };
         let at = Time::ZERO + SECOND;

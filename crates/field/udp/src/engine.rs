@@ -77,7 +77,11 @@ impl Engine {
         let mss = largest.saturating_sub(HEADER).max(1);
         Ok(Self {
             ready: options.of_mss(mss)?,
-            candidates: PmtuCandidates::new(mss + HEADER, link.overhead()),
+            candidates: PmtuCandidates::new(
+                mss + HEADER,
+                usual_segment(&link, shared.own) - link.overhead(),
+                link.overhead(),
+            ),
             link,
             input: Some(Input::new()),
             shared,
@@ -388,7 +392,7 @@ impl Engine {
             for (_, connection) in self.table.all() {
                 let mut state = connection.lock();
                 if state.route.ends.peer == peer {
-                    state.narrow_to_base();
+                    state.narrow_to_next();
                 }
             }
         }

@@ -64,7 +64,18 @@ pub(crate) struct Outgoing {
 impl Outgoing {
     pub(crate) fn new(file: File, path: &Path, length: u64) -> Self {
         let (hash, path) = (Hash::default(), path.to_path_buf());
-        Self { file, path, length, hash, there: 0, known: None, seen: None, from: 0, chunk: CHUNK, whole: None }
+        Self {
+            file,
+            path,
+            length,
+            hash,
+            there: 0,
+            known: None,
+            seen: None,
+            from: 0,
+            chunk: CHUNK,
+            whole: None,
+        }
     }
 
     /// Makes an outgoing file of a server, which keeps the hashes of files.

@@ -72,26 +72,15 @@ enum Doing {
     /// Answers GET: the file, its path, and the client's part of the file.
     Sending(Box<Outgoing>, String, Theirs),
     /// Waits for the client's confirmation. `known` is the file if its hash was known before.
-    Sent {
-        whole: Transferred,
-        known: Option<Seen>,
-    },
+    Sent { whole: Transferred, known: Option<Seen> },
     /// Answers ASK: the server's part of the file is read.
-    Telling {
-        file: Option<File>,
-        path: PathBuf,
-        hash: Hash,
-        there: u64,
-    },
+    Telling { file: Option<File>, path: PathBuf, hash: Hash, there: u64 },
     /// Answers LIST: the next entries of a folder follow.
     Listing(Box<Listing>),
     /// Answers PUT: the client sends a file.
     Receiving(Box<Incoming>, String, Rest),
     /// Discards up to `left` bytes from the client, then returns the error.
-    Draining {
-        left: u64,
-        error: Option<TransferError>,
-    },
+    Draining { left: u64, error: Option<TransferError> },
     /// Writes the last lines, then returns this result.
     Ending(Option<Result<Option<Transferred>, TransferError>>),
 }
@@ -284,7 +273,9 @@ impl Exchange {
                     .and_then(|(place, name)| Part::open(place, name, Path::new(&path), replaces));
                 Ok(Doing::Receiving(Box::new(Incoming::new(part, length)), path, rest))
             }
-            (other, Way::Send) => Err(other.instead_of("GET or LIST: this server sends files and takes none")),
+            (other, Way::Send) => {
+                Err(other.instead_of("GET or LIST: this server sends files and takes none"))
+            }
             (other, Way::Receive { .. }) => {
                 Err(other.instead_of("ASK or PUT: this server takes files and sends none"))
             }

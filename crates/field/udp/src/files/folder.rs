@@ -111,7 +111,9 @@ impl Folder {
                 let (parent, name) = self.place(folder)?;
                 match rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o777)) {
                     Ok(()) | Err(Errno::EXIST) => {}
-                    Err(error) => return Err(TransferError::File { path: folder.into(), source: error.into() }),
+                    Err(error) => {
+                        return Err(TransferError::File { path: folder.into(), source: error.into() });
+                    }
                 }
             }
         }

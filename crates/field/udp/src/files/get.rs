@@ -86,7 +86,9 @@ pub fn get_into<S: Read + Write>(
     let sha256 = hash.text();
     match talk.read_message(&mut peer)? {
         Some(Message::End { hash }) if hash == sha256 => {}
-        Some(Message::End { .. }) => return Err(TransferError::WrittenDamaged { path: shown.to_path_buf(), length }),
+        Some(Message::End { .. }) => {
+            return Err(TransferError::WrittenDamaged { path: shown.to_path_buf(), length });
+        }
         Some(other) => return Err(other.instead_of("END")),
         None => return Err(truncated(there)),
     }

@@ -42,7 +42,9 @@ impl Listing {
             };
             let entry = entry.map_err(io::Error::from).map_err(TransferError::at(".".as_ref()))?;
             let Ok(name) = entry.file_name().to_str() else { continue };
-            let Ok(found) = rustix::fs::statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+            let Ok(found) = rustix::fs::statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW) else {
+                continue;
+            };
             let name = name.to_owned();
             match FileType::from_raw_mode(found.st_mode) {
                 _ if check(&name).is_err() => {}

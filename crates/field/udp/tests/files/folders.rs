@@ -30,6 +30,7 @@ fn a_listing_has_what_can_be_fetched_and_nothing_else() {
     );
     assert_eq!(entries(Some("sub/inner")), []);
     for wrong in ["no", "f", "link", ".", "..", "sub/../..", ".hidden", "/"] {
+        let (address, _) = server(&place.0.join("there"), Way::Send);
         let error = list(|| connect(address), Some(wrong)).unwrap_err();
         assert!(matches!(error, TransferError::Refused(_)), "{wrong}: {error}");
     }
@@ -110,7 +111,10 @@ fn bytes_go_to_an_output_as_they_arrive_and_a_wrong_hash_is_an_error() {
     assert_eq!(out, bytes(200_000));
     assert_eq!(served.join().unwrap().unwrap(), Some(got));
     for (says, why) in [
-        (format!("DATA 3 0\nabcEND {}\n", "0".repeat(64)), "bytes written to standard output is not the sender's"),
+        (
+            format!("DATA 3 0\nabcEND {}\n", "0".repeat(64)),
+            "bytes written to standard output is not the sender's",
+        ),
         ("DATA 3 0\nab".to_owned(), "the peer ended after 2 of 3 bytes; standard output has only these"),
         ("DATA 3 2\nc".to_owned(), "where DATA was expected"),
     ] {
@@ -162,22 +166,4 @@ fn a_hash_that_is_kept_never_belongs_to_other_content() {
     let (third, served) = fetch("three");
     assert_eq!(third.unwrap(), served.unwrap().unwrap());
     assert_eq!(fs::read(place.here("three")).unwrap(), vec![9; 100_000]);
-}
-
-#[test]
-fn what_is_no_regular_file_is_refused_by_its_kind() {
-    let place = Place::new("kinds");
-    let fifo = std::process::Command::new("mkfifo").arg(place.here("fifo")).status().unwrap();
-    assert!(fifo.success());
-    let no_server = || -> Result<std::net::TcpStream, _> { panic!("the server is not asked") };
-    for (name, kind) in [("fifo", "a FIFO"), (".", "a folder")] {
-        let target = place.here("x").with_file_name(name);
-        let error = if name == "." {
-            put(no_server, &target, "f", &mut always).unwrap_err()
-        } else {
-            get(no_server, "f", &target, true, &mut always).unwrap_err()
-        };
-        let said = error.to_string();
-        assert!(said.ends_with(&format!("is {kind}; only regular files are transferred")), "{said}");
-    }
 }
