@@ -6,8 +6,8 @@
 //! cargo run --release -p firstflight-udp --example files -- get 127.0.0.1:4433 NAME OUTPUT [key] [datagram=BYTES]
 //! ```
 //!
-//! With `watched`, the server records the trace from which `firstflight serve` computes a row. With `key`, datagrams are sealed. `datagram` is the largest
-//! datagram; both ends need it for a path with an MTU above 1500 bytes.
+//! With `watched`, the server records the trace from which `firstflight serve` computes a row. With `key`, datagrams are sealed. `datagram`
+//! is the largest datagram; both ends need it for a path with an MTU above 1500 bytes.
 
 use std::error::Error;
 use std::io;

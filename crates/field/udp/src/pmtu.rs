@@ -63,7 +63,8 @@ impl PmtuCandidates {
 pub(crate) const MIN_MSS: u16 = 48;
 
 /// Sends a SYN, padded to the length that is tried: first the device's, then the length of most paths, then the length that nearly any path
-/// carries, then the length that any path carries. The length of the arriving SYN shows the server the path's MTU, and the SYN-ACK has the same length.
+/// carries, then the length that any path carries. The length of the arriving SYN shows the server the path's MTU, and the SYN-ACK has the
+/// same length.
 pub(crate) fn send_syn(
     link: &mut Link,
     route: &Route,

@@ -13,7 +13,7 @@ const MOST: usize = 4_096;
 /// the same times, so a file that was just changed may change again unseen.
 const SETTLED: i64 = 2;
 
-/// The identity of a file and of its content. A change of the content changes at least `changed`.
+/// The identity of a file and of its content. A change of the content also changes the times.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Seen {
     device: u64,
@@ -111,7 +111,7 @@ mod tests {
         hashes.keep(seen(now.inode, 7), &file, "changed meanwhile");
         assert_eq!(hashes.get(&seen(now.inode, 7)), None);
         std::fs::remove_file(&path).unwrap();
-        // The change time cannot be set, so an old file of the system stands for an unchanged one.
+        // The change time cannot be set. The program of this test is a file that nothing changes.
         let old = File::open("/proc/self/exe").unwrap();
         let then = Seen::of(&old.metadata().unwrap());
         hashes.keep(Seen { length: then.length + 1, ..then }, &old, "of another length");
