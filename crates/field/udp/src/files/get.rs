@@ -97,8 +97,8 @@ pub fn get_into<S: Read + Write>(
     Ok(Transferred { path: path.to_owned(), length, resumed: 0, sha256 })
 }
 
-/// Compares the file `target` with the file `path` of the server's folder, without transferring its bytes if both are equal. The stream must
-/// be blocking.
+/// Compares the file `target` with the file `path` of the server's folder, without transferring its bytes if both are equal. The stream
+/// must be blocking.
 ///
 /// # Errors
 /// [`TransferError::Exists`] if they differ, or any other error. The target is unchanged.

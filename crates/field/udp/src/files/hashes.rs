@@ -9,8 +9,8 @@ use crate::clock::seconds_since_1970;
 
 /// The maximum number of files whose hashes are kept.
 const MOST: usize = 4_096;
-/// The minimum age of a file's last change in seconds. A change that follows another within the resolution of the file system's clock leaves
-/// the same times, so a file that was just changed may change again unseen.
+/// The minimum age of a file's last change in seconds. A change that follows another within the resolution of the file system's clock
+/// leaves the same times, so a file that was just changed may change again unseen.
 const SETTLED: i64 = 2;
 
 /// The identity of a file and of its content. A change of the content also changes the times.
@@ -72,8 +72,8 @@ impl Hashes {
         }
     }
 
-    /// Removes the hash of a file, because a receiver may have computed another. Bytes that a program changes in a mapped file may leave its
-    /// times unchanged.
+    /// Removes the hash of a file, because a receiver may have computed another. Bytes that a program changes in a mapped file may leave
+    /// its times unchanged.
     pub(crate) fn forget(&self, seen: &Seen) {
         self.lock().remove(seen);
     }
