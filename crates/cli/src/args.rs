@@ -75,9 +75,9 @@ pub(crate) enum Command {
     /// Send the files of a folder over sockets, by any start-up; or take files into it.
     #[command(alias = SERVE_UPLOADS)]
     Serve(Box<Serve>),
-    /// Fetch a file from `serve`, whole or not at all.
+    /// Fetch files and folders from `serve`, each file whole or not at all.
     Get(Box<Get>),
-    /// Send a file to `serve --uploads`, by any start-up.
+    /// Send files and folders to `serve --uploads`, by any start-up.
     #[command(alias = "send")]
     Put(Box<Put>),
     /// Load and unload schemes in this machine's TCP; run programs.

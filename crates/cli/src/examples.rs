@@ -203,14 +203,27 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     (
         "get",
-        &[("firstflight get 127.0.0.1:4433/file --output here", "A file from `serve`, compared by SHA-256.")],
+        &[
+            (
+                "firstflight get 127.0.0.1:4433/file --output here",
+                "A file from `serve`, compared by SHA-256.",
+            ),
+            ("firstflight get 127.0.0.1:4433/ --list", "What is served."),
+            (
+                "firstflight get 127.0.0.1:4433/sub/ 127.0.0.1:4433/file",
+                "A folder, with all that is in it, and a file.",
+            ),
+        ],
     ),
     (
         "put",
-        &[(
-            "firstflight put file 127.0.0.1:4433 --schemes slow-start,hystart++ --json",
-            "A file to `serve --uploads` by two start-ups, with a row for each.",
-        )],
+        &[
+            (
+                "firstflight put file 127.0.0.1:4433 --schemes slow-start,hystart++ --json",
+                "A file to `serve --uploads` by two start-ups, with a row for each.",
+            ),
+            ("firstflight put sub a b 127.0.0.1:4433", "A folder, with all that is in it, and two files."),
+        ],
     ),
     (
         "probe",

@@ -42,6 +42,11 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
+/// Returns standard output for bytes that arrive piece by piece, which are written unchanged.
+pub(crate) fn stdout_of_bytes() -> impl Write {
+    io::stdout().lock()
+}
+
 /// Prints records for programs if the options request them: JSON with one object on each line, or CSV. Records of partial results are
 /// marked. Returns whether records were printed.
 pub(crate) fn print_records(

@@ -7,6 +7,7 @@ use clap::Args;
 use firstflight_export::log::{LoggedEnd, QlogSchema};
 use firstflight_udp::files::Way;
 
+use super::ends::Mtu;
 use super::limits::{DiskKeys, KeyFile, LimitKeys};
 use super::logs::Wanted;
 use super::reported::Page;
@@ -72,23 +73,28 @@ impl Serve {
 
 #[derive(Args, Debug)]
 pub(crate) struct Get {
-    /// The server and the path below its folder.
-    #[arg(value_name = "HOST:PORT/PATH")]
-    pub(super) from: String,
-    /// The file to write [the last name of the path, in the current folder].
-    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    /// Files, each as the server and the path below its folder. A path that ends in `/` is a folder with all that is in it.
+    #[arg(value_name = "HOST:PORT/PATH", required = true)]
+    pub(super) from: Vec<String>,
+    /// Print what is in the folders, and fetch nothing.
+    #[arg(long, conflicts_with_all = ["output", "force"])]
+    pub(super) list: bool,
+    /// The file to write, or the folder to write into; - is standard output [the last name of each path, in the current folder].
+    #[arg(long, short, value_name = "PATH", allow_hyphen_values = true, help_heading = "Output")]
     pub(super) output: Option<PathBuf>,
-    /// Replace the file if there is one.
+    /// Replace files that are there.
     #[arg(long, help_heading = "Output")]
     pub(super) force: bool,
     /// How long to wait for a silent peer.
     #[arg(long, value_name = "TIME", default_value = "30s", allow_hyphen_values = true)]
     pub(super) timeout: String,
     #[command(flatten)]
+    pub(super) mtu: Mtu,
+    #[command(flatten)]
     pub(super) key: KeyFile,
     #[command(flatten)]
     pub(super) ends: EndKeys,
-    /// Print only JSON, one line: path, length, what was there before, SHA-256, time.
+    /// Print only JSON, a line for each file: path, length, what was there before, SHA-256, time. With --list: path and length.
     #[arg(long, help_heading = "Output")]
     pub(super) json: bool,
     #[command(flatten)]
@@ -97,23 +103,25 @@ pub(crate) struct Get {
 
 #[derive(Args, Debug)]
 pub(crate) struct Put {
-    /// The file to send.
-    #[arg(value_name = "FILE")]
-    pub(super) file: PathBuf,
-    /// The server, and the path below its folder [the file's name].
+    /// Files to send, and folders with all that is in them.
+    #[arg(value_name = "FILE", required = true)]
+    pub(super) files: Vec<PathBuf>,
+    /// The server, and the path below its folder: of the file, or of the folder for several or if it ends in `/` [the file's name].
     #[arg(value_name = "HOST:PORT[/PATH]")]
     pub(super) to: String,
-    /// Schemes: the file is sent once with each; with several, the path ends in the scheme's name [hystart++:avoidance=cubic].
+    /// Schemes: each file is sent once with each; with several, the path ends in the scheme's name [hystart++:avoidance=cubic].
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub(super) schemes: Option<String>,
     /// How long to wait for a silent peer.
     #[arg(long, value_name = "TIME", default_value = "30s", allow_hyphen_values = true)]
     pub(super) timeout: String,
     #[command(flatten)]
+    pub(super) mtu: Mtu,
+    #[command(flatten)]
     pub(super) key: KeyFile,
     #[command(flatten)]
     pub(super) ends: EndKeys,
-    /// Print only JSON: a row for each scheme, with the fields of a race's rows.
+    /// Print only JSON: a row for each file and scheme, with the fields of a race's rows.
     #[arg(long, help_heading = "Output")]
     pub(super) json: bool,
     #[command(flatten)]
@@ -188,6 +196,8 @@ pub(super) struct At {
     /// The UDP port; 0 takes a free one.
     #[arg(long, value_name = "PORT", default_value_t = 4433)]
     pub(super) port: u16,
+    #[command(flatten)]
+    pub(super) mtu: Mtu,
     #[command(flatten)]
     pub(super) key: KeyFile,
     #[command(flatten)]

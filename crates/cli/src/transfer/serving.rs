@@ -40,7 +40,7 @@ pub(crate) fn serve(asked: &Serve, registry: Registry, arguments: &[String]) -> 
         let choices = schemes(asked.schemes.as_deref(), registry, arguments)?;
         (choices.into_iter().map(Some).collect(), None)
     } else {
-        let folder = Folder::open(&asked.folder).map_err(Failure::usage)?;
+        let folder = Folder::open_for(&asked.folder, way).map_err(Failure::usage)?;
         let (disk, keep) = asked.disk.read(&folder, arguments)?;
         (vec![None], Some((Quota::new(disk), keep)))
     };
@@ -71,14 +71,14 @@ fn listen(
     how: &How,
     (registry, arguments): (Registry, &[String]),
 ) -> Result<(), Failure> {
-    let folder = Arc::new(Folder::open(path).map_err(Failure::usage)?);
+    let folder = Arc::new(Folder::open_for(path, how.way).map_err(Failure::usage)?);
     let key = at.key.read(arguments)?;
     let (ports, memory) = (servers.len(), limits.memory());
     let mut listeners = Vec::new();
     for (index, choice) in (0..).zip(servers) {
         let name = choice.as_ref().map_or_else(String::new, |choice| format!("{choice}: "));
         let choice = choice.map_or_else(|| one(SCHEME, registry), Ok)?;
-        let options = options(choice, ends, key.as_ref(), registry, arguments)?;
+        let options = options(choice, ends, (key.as_ref(), at.mtu, at.bind), registry, arguments)?;
         let options = limits.of_a_port(watched(options, &how.watchers), ports, &memory);
         let address = SocketAddr::new(at.bind, port(at.port, index, arguments)?);
         let listener = Listener::bind(address, &options)

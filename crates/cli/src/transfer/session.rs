@@ -1,6 +1,6 @@
 //! The server's side of connections, as work of a pool. One task accepts connections, and each connection has a task that answers it.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::task::Waker;
@@ -228,6 +228,12 @@ impl Read for Counted {
 impl Write for Counted {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.stream.write(bytes)?;
+        self.written += written as u64;
+        Ok(written)
+    }
+
+    fn write_vectored(&mut self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+        let written = self.stream.write_vectored(pieces)?;
         self.written += written as u64;
         Ok(written)
     }

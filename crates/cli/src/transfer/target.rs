@@ -4,11 +4,22 @@ use std::net::{SocketAddr, ToSocketAddrs};
 
 use crate::failure::{Failure, Place};
 
-/// Reads `HOST:PORT/PATH` as an address and, if there is one, a path.
-pub(super) fn target(text: &str, arguments: &[String]) -> Result<(SocketAddr, Option<String>), Failure> {
+/// A server, and a path below its folder.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    pub(super) address: SocketAddr,
+    /// The path without a final `/`; `None` for the served folder itself.
+    pub(super) path: Option<String>,
+    /// Whether the text ends in `/`.
+    pub(super) is_folder: bool,
+}
+
+/// Reads `HOST:PORT`, `HOST:PORT/PATH` or `HOST:PORT/PATH/`.
+pub(super) fn target(text: &str, arguments: &[String]) -> Result<Target, Failure> {
     let (host, path) = text.split_once('/').map_or((text, None), |(host, path)| (host, Some(path)));
     let address = address_of(host)?.ok_or_else(|| wrong_target(text, arguments))?;
-    Ok((address, path.filter(|path| !path.is_empty()).map(str::to_owned)))
+    let path = path.map(|path| path.trim_end_matches('/')).filter(|path| !path.is_empty());
+    Ok(Target { address, path: path.map(str::to_owned), is_folder: text.ends_with('/') })
 }
 
 /// Reads `HOST:PORT` as an address.

@@ -1,6 +1,6 @@
 //! A connection for a transfer. It counts the bytes written, and fails if the peer is silent or the user interrupts.
 
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -106,6 +106,12 @@ impl Read for Wire {
 impl Write for Wire {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.patiently(|mut stream| stream.write(bytes))?;
+        self.written.0.fetch_add(written as u64, Ordering::Relaxed);
+        Ok(written)
+    }
+
+    fn write_vectored(&mut self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+        let written = self.patiently(|mut stream| stream.write_vectored(pieces))?;
         self.written.0.fetch_add(written as u64, Ordering::Relaxed);
         Ok(written)
     }

@@ -369,13 +369,25 @@ fn a_log_that_cannot_be_written_is_refused_before_the_transfer() {
 fn invalid_transfers_fail_in_one_line() {
     let place = folder("transfer-wrong");
     std::fs::write(place.join("f"), "f").expect("a file");
-    let (file, missing) = (place.join("f"), place.join("no"));
+    let (file, missing, fifo) = (place.join("f"), place.join("no"), place.join("fifo"));
+    assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo runs").success());
     for (arguments, line) in [
         (
             vec!["get", "127.0.0.1/f"],
             "`127.0.0.1/f` is not allowed; HOST:PORT/PATH is, as in 127.0.0.1:4433/file",
         ),
-        (vec!["get", "127.0.0.1:1/"], "`127.0.0.1:1/` is not allowed; HOST:PORT/PATH is"),
+        (vec!["get", "127.0.0.1:1"], "`127.0.0.1:1` is not allowed; HOST:PORT/PATH is"),
+        (vec!["get", "127.0.0.1:1/", "--output", "-"], "--output -: standard output takes one file"),
+        (vec!["get", "127.0.0.1:1/f", "--output", "-", "--json"], "without --json it is allowed"),
+        (
+            vec!["get", "127.0.0.1:1/f", "127.0.0.1:1/g", "--output", text(&file)],
+            "several files need a folder",
+        ),
+        (
+            vec!["get", "127.0.0.1:1/f", "--output", text(&fifo)],
+            "is a FIFO; only regular files are transferred",
+        ),
+        (vec!["put", text(&fifo), "127.0.0.1:1"], "is a FIFO; only regular files are transferred"),
         (vec!["get", "127.0.0.1:1/f", "--output", text(&file)], "exists; --force replaces it"),
         (vec!["get", "127.0.0.1:1/f", "--timeout", "soon"], "--timeout: `soon`"),
         (vec!["get", "127.0.0.1:1/f", "--avoidance", "none"], "--avoidance"),
@@ -392,7 +404,143 @@ fn invalid_transfers_fail_in_one_line() {
     let nobody = run(&["get", "127.0.0.1:1/f", "--output", text(&place.join("g")), "--timeout", "300ms"]);
     assert_eq!(status(&nobody), 3);
     assert!(stderr(&nobody).starts_with("error: the connection failed: "), "{}", stderr(&nobody));
-    assert_eq!(names(&place), ["f"]);
+    assert_eq!(names(&place), ["f", "fifo"]);
+}
+
+/// Writes files of a tree, each with different content, and returns their paths.
+fn tree(place: &Path) -> Vec<&'static str> {
+    let files = ["a", "sub/b c", "sub/inner/d", "sub/inner/e"];
+    for (number, file) in files.iter().enumerate() {
+        let path = place.join(file);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, noise(50_000 + number)).expect("a file");
+    }
+    std::fs::write(place.join("sub/.hidden"), "hidden").expect("a file");
+    files.to_vec()
+}
+
+#[test]
+fn a_folder_is_listed_fetched_and_fetched_again_without_its_bytes() {
+    let place = folder("transfer-folder");
+    let files = tree(&place.join("there"));
+    let server = Server::new(&["serve", text(&place.join("there"))], 1);
+    let at = &server.addresses[0];
+    let listed = run(&["get", &format!("{at}/"), &format!("{at}/sub/"), "--list", "--json"]);
+    assert_eq!(status(&listed), 0, "{}", stderr(&listed));
+    assert_eq!(
+        stdout(&listed).lines().collect::<Vec<_>>(),
+        [
+            r#"{"path":"a","bytes":50000}"#,
+            r#"{"path":"sub/","bytes":null}"#,
+            r#"{"path":"sub/b c","bytes":50001}"#,
+            r#"{"path":"sub/inner/","bytes":null}"#
+        ]
+    );
+    let words = run(&["get", &format!("{at}/"), "--list"]);
+    assert_eq!(stdout(&words), format!("{:>17}  a\n{:>17}  sub/\n", "50,000", ""));
+    let (from, here) = (format!("{at}/"), place.join("here"));
+    let fetch = ["get", &from, "--output", text(&here), "--json"];
+    for resumed in [0, 50_000] {
+        let got = run(&fetch);
+        assert_eq!((status(&got), stderr(&got)), (0, String::new()));
+        let rows: Vec<Value> =
+            stdout(&got).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        assert_eq!(rows.iter().map(|row| row["path"].as_str().expect("a path")).collect::<Vec<_>>(), files);
+        assert!(rows.iter().all(|row| row["resumed_bytes"].as_u64().is_some_and(|bytes| bytes >= resumed)));
+    }
+    for file in &files {
+        assert_eq!(sha256(&here.join(file)), sha256(&place.join("there").join(file)));
+    }
+    assert_eq!(names(&here.join("sub")), ["b c", "inner"]);
+    // A file that differs fails in one line; the others are transferred.
+    std::fs::write(here.join("sub/b c"), noise(50_000)).expect("a file");
+    std::fs::remove_file(here.join("a")).expect("a file");
+    let got = run(&fetch);
+    assert_eq!(status(&got), 3);
+    let said = stderr(&got);
+    assert!(said.lines().count() == 2 && said.contains("b c exists; --force replaces it"), "{said}");
+    assert!(said.ends_with("error: 1 of 4 transfers failed\n"), "{said}");
+    assert!(here.join("a").exists());
+    // A folder is written under its name; a missing file does not stop the others.
+    let (sub, missing, a) = (format!("{at}/sub/"), format!("{at}/no"), format!("{at}/a"));
+    let target = place.join("other");
+    let got = run(&["get", &sub, &missing, &a, "--output", text(&target)]);
+    assert_eq!(status(&got), 3);
+    assert!(stderr(&got).contains("/no: refused by the peer: "), "{}", stderr(&got));
+    assert_eq!(names(&target), ["a", "sub"]);
+}
+
+#[test]
+fn folders_and_files_are_sent_by_one_command() {
+    let place = folder("transfer-send-folder");
+    let files = tree(&place.join("here/tree"));
+    std::fs::create_dir(place.join("there")).expect("a folder");
+    std::fs::write(place.join("here/x"), "x").expect("a file");
+    let server = Server::new(&["serve", "--uploads", text(&place.join("there"))], 1);
+    let to = format!("{}/in/", server.addresses[0]);
+    let [tree, x] = ["here/tree", "here/x"].map(|name| place.join(name));
+    let words = ["put", text(&tree), text(&x), &to, "--json"];
+    let sent = run(&words);
+    assert_eq!(status(&sent), 0, "{}", stderr(&sent));
+    assert!(stderr(&sent).contains("/tree: not sent, because hidden or no files: 1"), "{}", stderr(&sent));
+    assert_eq!(stdout(&sent).lines().count(), 5);
+    assert_eq!(names(&place.join("there/in")), ["tree", "x"]);
+    for file in &files {
+        assert_eq!(sha256(&place.join("there/in/tree").join(file)), sha256(&tree.join(file)));
+    }
+    assert_eq!(names(&place.join("there/in/tree/sub")), ["b c", "inner"]);
+    std::fs::remove_file(place.join("there/in/x")).expect("a file");
+    let again = run(&words);
+    assert_eq!(status(&again), 3);
+    let said = stderr(&again);
+    assert_eq!(said.matches("exists; --force replaces it").count(), 4, "{said}");
+    assert!(said.ends_with("error: 4 of 5 transfers failed\n"), "{said}");
+    assert!(place.join("there/in/x").exists());
+}
+
+#[test]
+fn one_file_goes_to_standard_output_or_into_a_folder() {
+    let place = folder("transfer-output");
+    std::fs::create_dir(place.join("there")).expect("a folder");
+    std::fs::create_dir(place.join("here")).expect("a folder");
+    std::fs::write(place.join("there/f"), noise(100_000)).expect("a file");
+    let server = Server::new(&["serve", text(&place.join("there"))], 1);
+    let from = format!("{}/f", server.addresses[0]);
+    let got = run(&["get", &from, "--output", "-"]);
+    assert_eq!(status(&got), 0, "{}", stderr(&got));
+    assert!(got.stdout == noise(100_000));
+    assert!(stderr(&got).contains("SHA-256"), "{}", stderr(&got));
+    for (output, path) in [("here", "here/f"), ("new/", "new/f")] {
+        let output = format!("{}/{output}", text(&place));
+        let got = run(&["get", &from, "--output", &output]);
+        assert_eq!(status(&got), 0, "{}", stderr(&got));
+        assert!(std::fs::read(place.join(path)).expect("a file") == noise(100_000));
+    }
+    drop(server);
+    let gone = run(&["get", &from, &from, &from, "--timeout", "300ms", "--output", text(&place)]);
+    let said = stderr(&gone);
+    assert!(status(&gone) == 3 && said.contains("is not tried again"), "{said}");
+    assert_eq!(said.matches("the connection failed").count(), 1, "{said}");
+}
+
+#[test]
+fn a_folder_that_cannot_be_used_is_refused_at_the_start() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::process::CommandExt as _;
+    if !rustix::process::getuid().is_root() {
+        return;
+    }
+    let place = folder("transfer-unreadable");
+    for (mode, more) in [(0o700, None), (0o755, Some("--uploads"))] {
+        std::fs::set_permissions(&place, std::fs::Permissions::from_mode(mode)).expect("permissions");
+        let mut command = firstflight();
+        // The user is no one who may enter the folder.
+        command.arg("serve").arg(&*place).args(more).args(["--port", "0"]).uid(65_534).gid(65_534);
+        // Others may be unable to enter the folder of the program, too.
+        let Ok(ended) = command.output() else { return };
+        let said = stderr(&ended);
+        assert!(status(&ended) == 2 && said.contains("Permission denied"), "{mode:o}: {said}");
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -34,6 +34,11 @@ impl Clock {
     }
 }
 
+/// Returns the seconds since 1970 by the system's clock, in which the times of files are.
+pub(crate) fn seconds_since_1970() -> i64 {
+    rustix::time::clock_gettime(rustix::time::ClockId::Realtime).tv_sec
+}
+
 /// Converts a span to the type that system calls take.
 pub(crate) fn timespec(span: Span) -> Timespec {
     let (seconds, nanos) = (span.nanos() / 1_000_000_000, span.nanos() % 1_000_000_000);

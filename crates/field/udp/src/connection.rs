@@ -27,6 +27,8 @@ const MIN_SEND_BUFFER: u64 = 32 << 10;
 const FIRST_SEND_BUFFER: u64 = 64 << 10;
 /// The send buffer of a connection while its host's memory is full. A connection with this many unread bytes then drops data.
 const SCARCE_BUFFER: u64 = 4 << 10;
+/// The free room at which writers are woken at the latest.
+const MUCH_ROOM: u64 = 256 << 10;
 /// The number of consecutive timeouts after which a path is treated as a PMTU black hole (RFC 8899 section 4.3).
 const TIMEOUTS_OF_A_BLACK_HOLE: u64 = 2;
 /// The maximum number of retransmissions of the first ACK. A server that keeps no state before this ACK needs it.
@@ -61,6 +63,8 @@ pub(crate) struct State {
     candidates: PmtuCandidates,
     /// Whether the host has a pending command to examine the connection.
     pub(crate) touched: bool,
+    /// Whether the host has yet to wake the threads that wait for the connection.
+    pub(crate) to_notify: bool,
     /// Whether the host has dropped the connection.
     pub(crate) over: bool,
     /// Whether the connection is in the queues of connections in TIME-WAIT, which may be dropped to make room.
@@ -142,6 +146,7 @@ impl Connection {
             pmtu: ready.config.mss + HEADER,
             candidates,
             touched: false,
+            to_notify: false,
             over: false,
             at_end: false,
             is_lined_up: false,
@@ -343,7 +348,7 @@ impl State {
         self.socket.on_timer(now);
         let timeouts = self.socket.endpoint().info().timeouts_in_a_row;
         if timeouts >= TIMEOUTS_OF_A_BLACK_HOLE {
-            self.narrow_to_base();
+            self.narrow_to_next();
         }
     }
 
@@ -353,9 +358,9 @@ impl State {
         self.pmtu = self.pmtu.min(pmtu);
     }
 
-    /// Limits segments to the size that nearly any path carries, because the path does not carry longer ones.
-    pub(crate) fn narrow_to_base(&mut self) {
-        self.narrow(self.candidates.base);
+    /// Limits segments to the next shorter size that is tried on paths, because the path does not carry longer ones.
+    pub(crate) fn narrow_to_next(&mut self) {
+        self.narrow(self.candidates.below(self.pmtu));
     }
 
     /// Returns whether the next packet to be sent belongs to a train.
@@ -410,6 +415,16 @@ impl State {
 
     /// Returns the number of bytes that a write would accept now.
     pub(crate) fn room(&self) -> u64 {
+        self.room_in(self.write_bound())
+    }
+
+    /// Returns the free part of a send buffer of `bound` bytes.
+    fn room_in(&self, bound: u64) -> u64 {
+        bound.saturating_sub(self.socket.endpoint().queued()).min(self.socket.writable())
+    }
+
+    /// Returns the maximum number of bytes that may be written and not acknowledged now.
+    fn write_bound(&self) -> u64 {
         let snapshot = self.socket.endpoint().snapshot();
         let window = snapshot.cwnd.get();
         let wanted = if self.takes_whole_buffer {
@@ -419,13 +434,15 @@ impl State {
         };
         let wanted = wanted.min(self.send_buffer);
         let least = if self.memory.is_full() { SCARCE_BUFFER } else { MIN_SEND_BUFFER };
-        let bound = self.memory.grant(wanted).max(least.min(wanted));
-        bound.saturating_sub(self.socket.endpoint().queued()).min(self.socket.writable())
+        self.memory.grant(wanted).max(least.min(wanted))
     }
 
-    /// Returns whether to wake writers, because much room is free or because no write can succeed any more.
+    /// Returns whether to wake writers, because a quarter of the send buffer is free or because no write can succeed any more. With less
+    /// room, a writer would be woken for every few segments.
     fn can_write_much(&self) -> bool {
-        self.room() >= SCARCE_BUFFER.min(self.send_buffer) || self.socket.is_shut() || self.is_ended()
+        let bound = self.write_bound();
+        let much = (bound / 4).clamp(SCARCE_BUFFER, MUCH_ROOM).min(self.send_buffer);
+        self.room_in(bound) >= much || self.socket.is_shut() || self.is_ended()
     }
 
     /// Returns whether the peer has all data and the FIN, or will never get them.
@@ -536,7 +553,7 @@ mod tests {
             window: 1_000,
             ..Segment::default()
         };
-        let candidates = PmtuCandidates::new(1_472, 0);
+        let candidates = PmtuCandidates::new(1_472, 1_472, 0);
         let connection = Connection::new(Role::Server, ready, &options, route, (memory, candidates), None);
         let offers = Offers { scale: None, sack: true, timestamps: false, ecn: false };
         let at = Time::ZERO + SECOND;

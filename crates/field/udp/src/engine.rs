@@ -51,6 +51,8 @@ pub(crate) struct Engine {
     timers: BinaryHeap<Reverse<(Time, usize, u64)>>,
     /// Connections that may have more to send, each as its place in the table and the place's generation.
     again: Vec<(usize, u64)>,
+    /// Connections whose waiting threads are to be woken, if what they wait for has happened.
+    to_notify: Vec<Arc<Connection>>,
     /// Connections that may be dropped to make room.
     lines: Lines,
     /// The usage of the host by each source of peers.
@@ -75,7 +77,11 @@ impl Engine {
         let mss = largest.saturating_sub(HEADER).max(1);
         Ok(Self {
             ready: options.of_mss(mss)?,
-            candidates: PmtuCandidates::new(mss + HEADER, link.overhead()),
+            candidates: PmtuCandidates::new(
+                mss + HEADER,
+                usual_segment(&link, shared.own) - link.overhead(),
+                link.overhead(),
+            ),
             link,
             input: Some(Input::new()),
             shared,
@@ -85,6 +91,7 @@ impl Engine {
             table: Table::default(),
             timers: BinaryHeap::new(),
             again: Vec::new(),
+            to_notify: Vec::new(),
             lines: Lines::default(),
             sources: Sources::new(options.memory / SHARES as u64),
             half_open: Vec::new(),
@@ -112,6 +119,7 @@ impl Engine {
             self.fire();
             self.send_again();
             self.link.flush();
+            self.notify();
             self.narrow();
             self.report_unreachable();
             if self.is_done() {
@@ -186,7 +194,19 @@ impl Engine {
             self.hand_out(Arc::clone(connection), state);
         }
         self.line_up((place, generation), connection, state);
-        connection.notify(state);
+        if !std::mem::replace(&mut state.to_notify, true) {
+            self.to_notify.push(Arc::clone(connection));
+        }
+    }
+
+    /// Wakes the threads that wait for connections with news. This is done once for all segments that arrived together, because waking a
+    /// thread for each of them would cost more than the segments.
+    fn notify(&mut self) {
+        for connection in self.to_notify.drain(..) {
+            let mut state = connection.lock();
+            state.to_notify = false;
+            connection.notify(&mut state);
+        }
     }
 
     /// Passes an open connection to a listener. If no listener is left, resets the connection.
@@ -372,7 +392,7 @@ impl Engine {
             for (_, connection) in self.table.all() {
                 let mut state = connection.lock();
                 if state.route.ends.peer == peer {
-                    state.narrow_to_base();
+                    state.narrow_to_next();
                 }
             }
         }

@@ -21,27 +21,40 @@ const LEAST: u16 = 576 - 28;
 pub(crate) struct PmtuCandidates {
     /// The length that the device may carry.
     pub(crate) own: u16,
+    /// The length that most paths carry, of packets of 1500 bytes.
+    usual: u16,
     /// The length that nearly any path carries.
-    pub(crate) base: u16,
+    base: u16,
     /// The length that any path carries.
     least: u16,
 }
 
 impl PmtuCandidates {
-    /// Returns the lengths if segments have at most `own` bytes and datagrams are `overhead` bytes longer than segments.
-    pub(crate) fn new(own: u16, overhead: u16) -> Self {
-        Self { own, base: own.min(BASE - overhead), least: own.min(LEAST - overhead) }
+    /// Returns the lengths if segments have at most `own` bytes, those of packets of 1500 bytes have `usual` bytes, and datagrams are
+    /// `overhead` bytes longer than segments.
+    pub(crate) fn new(own: u16, usual: u16, overhead: u16) -> Self {
+        let [base, least] = [BASE, LEAST].map(|length| own.min(length - overhead));
+        Self { own, usual: own.min(usual), base, least }
     }
 
-    /// Returns the MSS of a connection whose SYN had `length` bytes, header and padding included. The MSS is one of three values, so that
-    /// peers cannot choose others.
+    /// Returns the MSS of a connection whose SYN had `length` bytes, header and padding included. The MSS is one of at most four values, so
+    /// that peers cannot choose others.
     pub(crate) fn mss(self, length: u16) -> NonZeroU16 {
-        let length = match length {
-            length if length >= self.own => self.own,
-            length if length >= self.base => self.base,
-            _ => self.least,
-        };
+        let all = [self.own, self.usual, self.base];
+        let length = all.into_iter().find(|candidate| length >= *candidate).unwrap_or(self.least);
         NonZeroU16::new(length.saturating_sub(HEADER)).unwrap_or(NonZeroU16::MIN)
+    }
+
+    /// Returns the length to use if `length` is too long for a path.
+    pub(crate) fn below(self, length: u16) -> u16 {
+        if length > self.usual { self.usual } else { length.min(self.base) }
+    }
+
+    /// Returns the length of the `number`-th SYN of a connection, counted from zero. The first length is tried twice.
+    fn of_syn(self, length: u16, number: u32) -> u16 {
+        let shorter = [self.usual, self.base].into_iter().filter(|shorter| *shorter < length);
+        let place = usize::try_from(number.saturating_sub(1)).unwrap_or(usize::MAX);
+        std::iter::once(length).chain(shorter).nth(place).unwrap_or(self.least.min(length))
     }
 }
 
@@ -49,8 +62,9 @@ impl PmtuCandidates {
 /// bytes.
 pub(crate) const MIN_MSS: u16 = 48;
 
-/// Sends a SYN, padded to the length that is tried: first the device's, then the length that nearly any path carries, then the length
-/// that any path carries. The length of the arriving SYN shows the server the path's MTU, and the SYN-ACK has the same length.
+/// Sends a SYN, padded to the length that is tried: first the device's, then the length of most paths, then the length that nearly any path
+/// carries, then the length that any path carries. The length of the arriving SYN shows the server the path's MTU, and the SYN-ACK has the
+/// same length.
 pub(crate) fn send_syn(
     link: &mut Link,
     route: &Route,
@@ -61,11 +75,7 @@ pub(crate) fn send_syn(
     if !link.has_cookies() {
         return link.send(route, segment, None, [&[], &[]]);
     }
-    let length = match *syns {
-        0 | 1 => length,
-        2 => length.min(candidates.base),
-        _ => length.min(candidates.least),
-    };
+    let length = candidates.of_syn(length, *syns);
     *syns += 1;
     send_padded(link, route, segment, None, length);
 }
@@ -114,5 +124,36 @@ pub(crate) fn send_in_pmtu(
         let len = u16::try_from(part.len()).unwrap_or(0);
         link.send(route, &Segment { seq, len, flags, ..*segment }, None, [part, &[]]);
         seq = seq.wrapping_add(u32::from(len));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn syns_become_shorter_until_any_path_carries_them() {
+        let lengths = |own: u16| {
+            let candidates = PmtuCandidates::new(own, 1_472, 0);
+            (0..6).map(|number| candidates.of_syn(own, number)).collect::<Vec<_>>()
+        };
+        assert_eq!(lengths(1_472), [1_472, 1_472, 1_232, 548, 548, 548]);
+        assert_eq!(lengths(8_972), [8_972, 8_972, 1_472, 1_232, 548, 548]);
+        assert_eq!(lengths(1_000), [1_000, 1_000, 548, 548, 548, 548]);
+        assert_eq!(lengths(500), [500; 6]);
+    }
+
+    #[test]
+    fn a_wide_server_gives_a_usual_client_usual_segments() {
+        let candidates = PmtuCandidates::new(8_972, 1_472, 0);
+        let mss = |length| candidates.mss(length).get() + HEADER;
+        assert_eq!(
+            [u16::MAX, 8_972, 8_971, 1_472, 1_471, 1_232, 1_000, 0].map(mss),
+            [8_972, 8_972, 1_472, 1_472, 1_232, 1_232, 548, 548]
+        );
+        assert_eq!(
+            [8_972, 1_472, 1_300, 1_232].map(|length| candidates.below(length)),
+            [1_472, 1_232, 1_232, 1_232]
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! A stream, which reads and writes a connection.
 
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::net::{Shutdown, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -226,7 +226,12 @@ impl Read for &Stream {
 
 impl Write for &Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if bytes.is_empty() {
+        self.write_vectored(&[IoSlice::new(bytes)])
+    }
+
+    /// Writes the beginning of the pieces, as if they were one. They are sent in the same segments.
+    fn write_vectored(&mut self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+        if pieces.iter().all(|piece| piece.is_empty()) {
             return Ok(0);
         }
         let there = |state: &State| state.room() > 0 || state.is_ended() || state.socket.is_shut();
@@ -240,7 +245,10 @@ impl Write for &Stream {
             }
             // Other connections may have used memory in the meantime, which leaves less room.
             let room = usize::try_from(state.room()).unwrap_or(usize::MAX);
-            let written = state.socket.write(&bytes[..bytes.len().min(room)]);
+            let mut written = 0;
+            for piece in pieces {
+                written += state.socket.write(&piece[..piece.len().min(room - written)]);
+            }
             if written > 0 {
                 state.account();
                 self.touch(&mut state);
@@ -264,6 +272,10 @@ impl Read for Stream {
 impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         (&*self).write(bytes)
+    }
+
+    fn write_vectored(&mut self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+        (&*self).write_vectored(pieces)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -22,6 +22,8 @@ pub(crate) struct Table {
     by_ends: HashMap<Ends, usize>,
     places: Vec<Place>,
     free: Vec<usize>,
+    /// The place that was found last. Segments of one connection often arrive one after the other.
+    latest: usize,
 }
 
 #[derive(Default)]
@@ -37,8 +39,14 @@ impl Table {
     }
 
     /// Returns the place of the connection with these endpoints.
-    pub(crate) fn find(&self, ends: &Ends) -> Option<usize> {
-        self.by_ends.get(ends).copied()
+    pub(crate) fn find(&mut self, ends: &Ends) -> Option<usize> {
+        let latest = self.places.get(self.latest).and_then(|place| place.entry.as_ref());
+        if latest.is_some_and(|(known, _)| known == ends) {
+            return Some(self.latest);
+        }
+        let place = self.by_ends.get(ends).copied();
+        self.latest = place.unwrap_or(self.latest);
+        place
     }
 
     /// Returns the connection at a place, and the place's generation.

@@ -1,10 +1,11 @@
 //! Encodes a segment as the bytes of its IP packet.
 
-use etherparse::{IpEcn, IpFragOffset, IpNumber, Ipv4Header, Ipv4Options, Ipv6Header, TcpHeader};
-use firstflight_tcp::{Ecn, Flags, MAX_SACK_BLOCKS, Segment};
+use etherparse::{IpEcn, IpFragOffset, IpNumber, Ipv4Header, Ipv4Options, Ipv6Header};
+use firstflight_tcp::{Ecn, MAX_SACK_BLOCKS, Segment};
 use thiserror::Error;
 
 use crate::address::{Addresses, Hosts};
+use crate::decode::{pseudo_header, sum_of};
 use crate::options;
 use crate::quick_start::{self, IpOption};
 
@@ -60,8 +61,7 @@ pub fn encode(ip: &Ip, segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> 
     if payload.len() != usize::from(segment.len) {
         return Err(EncodeError::Payload { segment: segment.len, given: payload.len() });
     }
-    let mut tcp = tcp_header(&ip.addresses, segment, &[])?;
-    let length = tcp.header_len() + payload.len();
+    let length = header_length(segment, &[])? + payload.len();
     let hop_limit = match segment.quick_start.ip() {
         Some(IpOption::Request { hop_limit, .. }) => hop_limit,
         Some(IpOption::Report { .. }) | None => ip.hop_limit,
@@ -89,7 +89,6 @@ pub fn encode(ip: &Ip, segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> 
                 ..Ipv4Header::default()
             };
             header.header_checksum = header.calc_header_checksum();
-            tcp.checksum = tcp.calc_checksum_ipv4(&header, payload).map_err(|_| too_long)?;
             out.extend(header.to_bytes());
         }
         Hosts::V6 { source, destination } => {
@@ -105,14 +104,11 @@ pub fn encode(ip: &Ip, segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> 
                 destination: destination.octets(),
                 ..Ipv6Header::default()
             };
-            tcp.checksum = tcp.calc_checksum_ipv6(&header, payload).map_err(|_| too_long)?;
             out.extend(header.to_bytes());
             out.extend(by_hop.iter().flatten());
         }
     }
-    out.extend(tcp.to_bytes());
-    out.extend(payload);
-    Ok(())
+    encode_tcp(&ip.addresses, segment, &[], [payload, &[]], out)
 }
 
 /// Returns the IPv6 hop-by-hop options header with `option`, padded to a multiple of eight bytes (RFC 8200 section 4.3).
@@ -125,33 +121,65 @@ fn hop_by_hop(option: IpOption) -> [u8; 16] {
     header
 }
 
-/// Returns the TCP header with a checksum of zero. The `further` options follow the segment's options.
-pub(crate) fn tcp_header(
+/// Bytes of a TCP header without options.
+const FIXED: usize = 20;
+/// Offset of the checksum in the TCP header, in bytes.
+const CHECKSUM: usize = 16;
+
+/// Appends to `out` a TCP header for `segment` and the two pieces of its payload. The checksum also covers the pseudo-header with the hosts
+/// of `addresses` (RFC 9293 section 3.1, RFC 8200 section 8.1). The `further` options follow the segment's options; padding fills them to
+/// whole words.
+///
+/// # Errors
+/// If a header cannot express the segment, or the payload's length differs from the segment's. `out` is then unchanged.
+pub fn encode_tcp(
     addresses: &Addresses,
     segment: &Segment,
     further: &[u8],
-) -> Result<TcpHeader, EncodeError> {
+    payload: [&[u8]; 2],
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    let given = payload[0].len() + payload[1].len();
+    if given != usize::from(segment.len) {
+        return Err(EncodeError::Payload { segment: segment.len, given });
+    }
+    let header = header_length(segment, further)?;
+    let length = header + given;
+    let covered = u32::try_from(length).map_err(|_| EncodeError::TooLong { length })?;
+    let start = out.len();
+    out.reserve(length);
+    let mut fixed = [0; FIXED];
+    fixed[..2].copy_from_slice(&addresses.source_port.to_be_bytes());
+    fixed[2..4].copy_from_slice(&addresses.destination_port.to_be_bytes());
+    fixed[4..8].copy_from_slice(&segment.seq.to_be_bytes());
+    fixed[8..12].copy_from_slice(&segment.ack.to_be_bytes());
+    // The data offset in words is the high half of its byte. A header has at most fifteen words.
+    fixed[12] = u8::try_from(header / 4).unwrap_or(0) << 4;
+    fixed[13] = segment.flags.0;
+    fixed[14..16].copy_from_slice(&segment.window.to_be_bytes());
+    out.extend_from_slice(&fixed);
+    options::write(segment, out);
+    out.extend_from_slice(further);
+    out.resize(start + header, 0);
+    out.extend_from_slice(payload[0]);
+    out.extend_from_slice(payload[1]);
+    let sum = sum_of(pseudo_header(addresses.hosts, covered), &out[start..]);
+    // The library sums words in the machine's byte order, so the sum is written in this order too.
+    out[start + CHECKSUM..start + CHECKSUM + 2].copy_from_slice(&sum.ones_complement().to_ne_bytes());
+    Ok(())
+}
+
+/// Returns the bytes of the TCP header of a segment with further options.
+fn header_length(segment: &Segment, further: &[u8]) -> Result<usize, EncodeError> {
     if usize::from(segment.sack_count) > MAX_SACK_BLOCKS {
         return Err(EncodeError::SackBlocks { count: segment.sack_count });
     }
-    let mut options = Vec::with_capacity(options::MAX_LENGTH);
-    options::write(segment, &mut options);
-    options.extend(further);
-    let has = |flag| segment.flags.has(flag);
-    let mut header = TcpHeader {
-        fin: has(Flags::FIN),
-        syn: has(Flags::SYN),
-        rst: has(Flags::RST),
-        psh: has(Flags::PSH),
-        ack: has(Flags::ACK),
-        urg: has(Flags::URG),
-        ece: has(Flags::ECE),
-        cwr: has(Flags::CWR),
-        acknowledgment_number: segment.ack,
-        ..TcpHeader::new(addresses.source_port, addresses.destination_port, segment.seq, segment.window)
-    };
-    header.set_options_raw(&options).map_err(|_| EncodeError::Options { length: options.len() })?;
-    Ok(header)
+    let own = usize::try_from(segment.options_length()).unwrap_or(usize::MAX);
+    let length = own.saturating_add(further.len());
+    if length > options::MAX_LENGTH {
+        return Err(EncodeError::Options { length });
+    }
+    Ok(FIXED + length.next_multiple_of(4))
 }
 
 fn ecn(field: Ecn) -> IpEcn {

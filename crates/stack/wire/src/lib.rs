@@ -21,7 +21,7 @@ mod tcp;
 
 pub use address::{Addresses, Hosts};
 pub use decode::{Checksum, DecodeError, Packet, decode, decode_snapped};
-pub use encode::{EncodeError, Ip, encode};
+pub use encode::{EncodeError, Ip, encode, encode_tcp};
 pub use hop::{Passing, mark, read_passing, write_quick_start};
 pub use options::{OptionError, read as read_options};
-pub use tcp::{TcpSegment, decode_tcp, encode_tcp};
+pub use tcp::{TcpSegment, decode_tcp};

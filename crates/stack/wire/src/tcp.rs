@@ -1,10 +1,9 @@
-//! Encodes and decodes TCP segments without an IP header, which another protocol such as UDP carries.
+//! Decodes TCP segments without an IP header, which another protocol such as UDP carries.
 
 use firstflight_tcp::Segment;
 
-use crate::address::{Addresses, Hosts};
-use crate::decode::{self, Checksum, DecodeError, pseudo_header};
-use crate::encode::{EncodeError, tcp_header};
+use crate::address::Hosts;
+use crate::decode::{self, Checksum, DecodeError};
 
 /// A decoded TCP segment.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,39 +21,6 @@ pub struct TcpSegment<'a> {
     /// The state of the checksum. It is never [`Checksum::Unknown`].
     pub checksum: Checksum,
 }
-
-/// Appends to `out` a TCP header for `segment` and the two pieces of its payload. The checksum also covers the pseudo-header with the hosts
-/// of `addresses` (RFC 9293 section 3.1, RFC 8200 section 8.1). The `further` options follow the segment's options; padding fills them to
-/// whole words.
-///
-/// # Errors
-/// If a header cannot express the segment, or the payload's length differs from the segment's. `out` is then unchanged.
-pub fn encode_tcp(
-    addresses: &Addresses,
-    segment: &Segment,
-    further: &[u8],
-    payload: [&[u8]; 2],
-    out: &mut Vec<u8>,
-) -> Result<(), EncodeError> {
-    let given = payload[0].len() + payload[1].len();
-    if given != usize::from(segment.len) {
-        return Err(EncodeError::Payload { segment: segment.len, given });
-    }
-    let header = tcp_header(addresses, segment, further)?.to_bytes();
-    let length = header.len() + given;
-    let covered = u32::try_from(length).map_err(|_| EncodeError::TooLong { length })?;
-    let start = out.len();
-    out.extend_from_slice(&header);
-    out.extend_from_slice(payload[0]);
-    out.extend_from_slice(payload[1]);
-    let sum = pseudo_header(addresses.hosts, covered).add_slice(&out[start..]);
-    // The library sums words in the machine's byte order, so the sum is written in this order too.
-    out[start + CHECKSUM..start + CHECKSUM + 2].copy_from_slice(&sum.ones_complement().to_ne_bytes());
-    Ok(())
-}
-
-/// Offset of the checksum in the TCP header, in bytes.
-const CHECKSUM: usize = 16;
 
 /// Decodes `bytes` as one TCP segment between `hosts`, which the checksum also covers. Reports a wrong checksum but accepts the segment.
 /// Drops the urgent pointer and the reserved bits.
@@ -79,6 +45,8 @@ pub fn decode_tcp(hosts: Hosts, bytes: &[u8]) -> Result<TcpSegment<'_>, DecodeEr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::address::Addresses;
+    use crate::encode::{EncodeError, encode_tcp};
     use firstflight_tcp::Flags;
     use proptest::prelude::*;
     use std::net::Ipv4Addr;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::files::error::TransferError;
 use crate::files::hash::Hash;
+use crate::files::hashes::{Hashes, Seen};
 use crate::files::message::Message;
 use crate::files::talk::Talk;
 
@@ -45,9 +46,13 @@ pub(crate) struct Outgoing {
     /// The path as the user or the peer named it.
     path: PathBuf,
     length: u64,
-    /// The hash of the bytes so far. The number of these bytes follows.
+    /// The hash of the bytes so far, unless the hash of the file is known. The number of these bytes follows.
     hash: Hash,
     there: u64,
+    /// The hash of the file, if it was known before.
+    known: Option<String>,
+    /// The identity of the file before it was read.
+    seen: Option<Seen>,
     /// The offset of the first byte to send.
     from: u64,
     /// The number of bytes to read next.
@@ -59,7 +64,37 @@ pub(crate) struct Outgoing {
 impl Outgoing {
     pub(crate) fn new(file: File, path: &Path, length: u64) -> Self {
         let (hash, path) = (Hash::default(), path.to_path_buf());
-        Self { file, path, length, hash, there: 0, from: 0, chunk: CHUNK, whole: None }
+        Self {
+            file,
+            path,
+            length,
+            hash,
+            there: 0,
+            known: None,
+            seen: None,
+            from: 0,
+            chunk: CHUNK,
+            whole: None,
+        }
+    }
+
+    /// Makes an outgoing file of a server, which keeps the hashes of files.
+    pub(crate) fn of_server(file: File, path: &Path, hashes: &Hashes) -> Result<Self, TransferError> {
+        let about = file.metadata().map_err(TransferError::at(path))?;
+        let seen = Seen::of(&about);
+        Ok(Self { known: hashes.get(&seen), seen: Some(seen), ..Self::new(file, path, about.len()) })
+    }
+
+    /// Keeps the hash of the file, after all of it was sent, if it was not known.
+    pub(crate) fn keep_hash(&self, hashes: &Hashes) {
+        if let (Some(seen), Some(hash), None) = (self.seen, &self.whole, &self.known) {
+            hashes.keep(seen, &self.file, hash);
+        }
+    }
+
+    /// Returns the identity of the file, if its hash was known.
+    pub(crate) fn known(&self) -> Option<Seen> {
+        self.seen.filter(|_| self.known.is_some())
     }
 
     /// Compares the next piece of the file with the peer's part of `have` bytes, whose SHA-256 is `theirs`. Returns the number of bytes
@@ -69,6 +104,10 @@ impl Outgoing {
         (have, theirs): (u64, &str),
         room: &mut [u8],
     ) -> Result<u64, TransferError> {
+        if self.there == 0 && have == self.length && self.known.as_deref() == Some(theirs) {
+            (self.there, self.from) = (have, have);
+            return Ok(0);
+        }
         let left = if have <= self.length { have - self.there } else { 0 };
         let read = self.hash.read(&mut self.file, left, room).map_err(TransferError::at(&self.path))?;
         self.there += read;
@@ -110,13 +149,17 @@ impl Outgoing {
         }
         let bytes = room.get(..read).unwrap_or_default();
         let whole = (self.there + read as u64 == self.length).then(|| {
-            let mut hash = self.hash.clone();
-            hash.take(bytes);
-            hash.text()
+            self.known.clone().unwrap_or_else(|| {
+                let mut hash = self.hash.clone();
+                hash.take(bytes);
+                hash.text()
+            })
         });
         let end = whole.as_ref().map(|hash| Message::End { hash: hash.clone() });
         let written = talk.write_with(peer, bytes, end.as_ref())?;
-        self.hash.take(bytes.get(..written).unwrap_or_default());
+        if self.known.is_none() {
+            self.hash.take(bytes.get(..written).unwrap_or_default());
+        }
         self.there += written as u64;
         self.chunk = (2 * written).clamp(MIN_CHUNK, CHUNK);
         if written == read {

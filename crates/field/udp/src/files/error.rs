@@ -14,6 +14,14 @@ pub enum TransferError {
         /// The system's error.
         source: io::Error,
     },
+    /// The path names something that is not a regular file.
+    #[error("{} is {kind}; only regular files are transferred", path.display())]
+    Kind {
+        /// The path as the user named it.
+        path: PathBuf,
+        /// What it is, with its article.
+        kind: &'static str,
+    },
     /// The file exists already, and the user did not allow its replacement.
     #[error("{} exists; --force replaces it", .0.display())]
     Exists(PathBuf),
@@ -53,6 +61,24 @@ pub enum TransferError {
         /// Bytes of the file.
         length: u64,
     },
+    /// Bytes that were written as they arrived differ from the sender's.
+    #[error("the SHA-256 of the {length} bytes written to {} is not the sender's: they are wrong", path.display())]
+    WrittenDamaged {
+        /// The name of the output.
+        path: PathBuf,
+        /// Bytes of the file.
+        length: u64,
+    },
+    /// The peer ended the connection before the end of a file that was written as it arrived.
+    #[error("the peer ended after {there} of {length} bytes; {} has only these", path.display())]
+    WrittenTruncated {
+        /// The name of the output.
+        path: PathBuf,
+        /// The number of bytes of the file that arrived.
+        there: u64,
+        /// Bytes of the file.
+        length: u64,
+    },
     /// The file changed while it was sent.
     #[error("{} changed while it was sent: {there} of {length} bytes were there", path.display())]
     Changed {
@@ -79,12 +105,23 @@ pub enum TransferError {
     /// The existing part of the file was sent from another address.
     #[error("{} is being received from another address, and what came of it is kept for that one", .0.display())]
     OfAnother(PathBuf),
+    /// The server listed more files and folders than the client accepts.
+    #[error("the server listed more than {most} files and folders; fewer are taken at a time")]
+    TooMany {
+        /// The maximum number.
+        most: usize,
+    },
     /// The user interrupted.
     #[error("interrupted; what came is kept, and the next try resumes there")]
     Interrupted,
 }
 
 impl TransferError {
+    /// Returns whether a file or folder of this host does not exist.
+    pub(crate) fn is_not_found(&self) -> bool {
+        matches!(self, Self::File { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
     /// Wraps an error of the system with the path of the file.
     pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_path_buf();

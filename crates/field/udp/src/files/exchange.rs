@@ -7,25 +7,15 @@ use std::sync::Arc;
 
 use crate::files::copy::{Outgoing, Rest, Transferred};
 use crate::files::error::TransferError;
-use crate::files::folder::Folder;
+use crate::files::folder::{Folder, Way};
 use crate::files::hash::Hash;
+use crate::files::hashes::Seen;
 use crate::files::incoming::Incoming;
+use crate::files::listing::Listing;
 use crate::files::message::Message;
 use crate::files::part::{Part, look};
 use crate::files::quota::Share;
 use crate::files::talk::Talk;
-
-/// The direction of a server's transfers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
-    /// Sends the files of the server's folder.
-    Send,
-    /// Receives files into the server's folder.
-    Receive {
-        /// `true` if an existing file may be replaced.
-        replaces: bool,
-    },
-}
 
 /// The result of a step of an [`Exchange`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -81,23 +71,16 @@ enum Doing {
     Asked,
     /// Answers GET: the file, its path, and the client's part of the file.
     Sending(Box<Outgoing>, String, Theirs),
-    Sent {
-        whole: Transferred,
-    },
+    /// Waits for the client's confirmation. `known` is the file if its hash was known before.
+    Sent { whole: Transferred, known: Option<Seen> },
     /// Answers ASK: the server's part of the file is read.
-    Telling {
-        file: Option<File>,
-        path: PathBuf,
-        hash: Hash,
-        there: u64,
-    },
+    Telling { file: Option<File>, path: PathBuf, hash: Hash, there: u64 },
+    /// Answers LIST: the next entries of a folder follow.
+    Listing(Box<Listing>),
     /// Answers PUT: the client sends a file.
     Receiving(Box<Incoming>, String, Rest),
     /// Discards up to `left` bytes from the client, then returns the error.
-    Draining {
-        left: u64,
-        error: Option<TransferError>,
-    },
+    Draining { left: u64, error: Option<TransferError> },
     /// Writes the last lines, then returns this result.
     Ending(Option<Result<Option<Transferred>, TransferError>>),
 }
@@ -124,6 +107,9 @@ impl Exchange {
         match self.go_on(peer, room) {
             Err(TransferError::Connection(error)) if error.kind() == ErrorKind::WouldBlock => Ok(Step::Waits),
             Err(error) => {
+                if let Doing::Sent { known: Some(seen), .. } = &self.doing {
+                    self.folder.hashes().forget(seen);
+                }
                 let (left, error) = self.fails(error)?;
                 self.doing = match left {
                     0 => Doing::Ending(Some(Err(error))),
@@ -184,10 +170,11 @@ impl Exchange {
                 } else if let Some(sha256) = file.send(&mut self.talk, peer, room)? {
                     let Rest { from, length } = file.rest();
                     let whole = Transferred { path: std::mem::take(path), length, resumed: from, sha256 };
-                    self.doing = Doing::Sent { whole };
+                    file.keep_hash(self.folder.hashes());
+                    self.doing = Doing::Sent { whole, known: file.known() };
                 }
             }
-            Doing::Sent { whole } => match self.talk.read_message(peer)? {
+            Doing::Sent { whole, .. } => match self.talk.read_message(peer)? {
                 Some(Message::Done { hash }) if hash == whole.sha256 => {
                     return Ok(Step::Over(Some(whole.clone())));
                 }
@@ -205,6 +192,11 @@ impl Exchange {
                     self.doing = Doing::Ending(Some(Ok(None)));
                 }
                 self.was_silent_for(read);
+            }
+            Doing::Listing(listing) => {
+                if !listing.say_next(&mut self.talk)? {
+                    self.doing = Doing::Ending(Some(Ok(None)));
+                }
             }
             Doing::Receiving(file, path, rest) => {
                 if !file.is_ready() {
@@ -249,13 +241,21 @@ impl Exchange {
         match (request, self.way) {
             (Message::Get { path, have, hash }, Way::Send) => {
                 let file = self.folder.file(&path)?;
-                let length = file.metadata().map_err(TransferError::at(Path::new(&path)))?.len();
-                let file = Outgoing::new(file, Path::new(&path), length);
+                let file = Outgoing::of_server(file, Path::new(&path), self.folder.hashes())?;
                 Ok(Doing::Sending(Box::new(file), path, Some((have, hash))))
             }
+            (Message::List { path }, Way::Send) => {
+                Ok(Doing::Listing(Box::new(Listing::open(&self.folder, path.as_deref())?)))
+            }
             (Message::Ask { path, length }, Way::Receive { replaces }) => {
-                let (place, name) = self.folder.place(&path)?;
-                let file = look(&place, name, Path::new(&path), replaces)?;
+                let file = match self.folder.place(&path) {
+                    // PUT creates missing folders.
+                    Err(error) if error.is_not_found() => None,
+                    place => {
+                        let (place, name) = place?;
+                        look(&place, name, Path::new(&path), replaces)?
+                    }
+                };
                 // A part longer than the whole file cannot be its start.
                 let is_start = |file: &File| file.metadata().is_ok_and(|about| about.len() <= length);
                 let (file, path) = (file.filter(is_start), PathBuf::from(path));
@@ -264,13 +264,18 @@ impl Exchange {
             (Message::Put { path, length, from }, Way::Receive { replaces }) => {
                 let rest = Rest { from, length };
                 // The client sends all of a file even if the file cannot be received.
+                let allow = |folder: &str| {
+                    self.share.as_ref().map_or(Ok(()), |share| share.charge_for_good(&format!("{folder}/")))
+                };
                 let part = self
                     .folder
-                    .place(&path)
+                    .make_place(&path, allow)
                     .and_then(|(place, name)| Part::open(place, name, Path::new(&path), replaces));
                 Ok(Doing::Receiving(Box::new(Incoming::new(part, length)), path, rest))
             }
-            (other, Way::Send) => Err(other.instead_of("GET: this server sends files and takes none")),
+            (other, Way::Send) => {
+                Err(other.instead_of("GET or LIST: this server sends files and takes none"))
+            }
             (other, Way::Receive { .. }) => {
                 Err(other.instead_of("ASK or PUT: this server takes files and sends none"))
             }

@@ -3,17 +3,34 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, RawMode, ResolveFlags, openat2};
+use rustix::io::Errno;
 
 use crate::files::error::TransferError;
+use crate::files::hashes::Hashes;
+
+/// The direction of a server's transfers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// Sends the files of the server's folder.
+    Send,
+    /// Receives files into the server's folder.
+    Receive {
+        /// `true` if an existing file may be replaced.
+        replaces: bool,
+    },
+}
 
 /// A folder whose files are sent and received. The kernel confines every lookup to the folder (`openat2`, `RESOLVE_BENEATH`): no name leads
 /// outside, and no symbolic link is followed.
 #[derive(Debug)]
 pub struct Folder {
     folder: OwnedFd,
+    /// The hashes of files that were sent.
+    hashes: Hashes,
 }
 
 impl Folder {
@@ -24,7 +41,22 @@ impl Folder {
     pub fn open(path: &Path) -> Result<Self, TransferError> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from);
-        Ok(Self { folder: folder.map_err(TransferError::at(path))? })
+        Ok(Self { folder: folder.map_err(TransferError::at(path))?, hashes: Hashes::default() })
+    }
+
+    /// Opens a folder for a server, which must be able to read it, or to create files in it.
+    ///
+    /// # Errors
+    /// The system's error: there is no folder of this name, or this process has no permission to do this with it.
+    pub fn open_for(path: &Path, way: Way) -> Result<Self, TransferError> {
+        let folder = Self::open(path)?;
+        let needed = match way {
+            Way::Send => Access::READ_OK | Access::EXEC_OK,
+            Way::Receive { .. } => Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK,
+        };
+        let allowed = rustix::fs::accessat(&folder.folder, ".", needed, AtFlags::EACCESS);
+        allowed.map_err(io::Error::from).map_err(TransferError::at(path))?;
+        Ok(folder)
     }
 
     /// Returns the free bytes on the folder's disk.
@@ -45,8 +77,7 @@ impl Folder {
         let file = File::from(file);
         let kind = file.metadata().map_err(TransferError::at(Path::new(path)))?;
         if !kind.is_file() {
-            let error = if kind.is_dir() { io::ErrorKind::IsADirectory } else { io::ErrorKind::InvalidInput };
-            return Err(TransferError::File { path: path.into(), source: error.into() });
+            return Err(TransferError::Kind { path: path.into(), kind: kind_of(kind.mode()) });
         }
         Ok(file)
     }
@@ -60,6 +91,38 @@ impl Folder {
         }
         let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
         Ok((self.look(folder, OFlags::PATH | OFlags::DIRECTORY)?, name))
+    }
+
+    /// Returns the folder that contains a file of this name, and the last part of the name, as [`Folder::place`] does. Creates missing
+    /// folders. Calls `allow` with the path of each folder before it is created.
+    pub(crate) fn make_place<'a>(
+        &self,
+        path: &'a str,
+        mut allow: impl FnMut(&str) -> Result<(), TransferError>,
+    ) -> Result<(OwnedFd, &'a str), TransferError> {
+        let missing = match self.place(path) {
+            Err(error) if error.is_not_found() => error,
+            place => return place,
+        };
+        let folders = path.match_indices('/').filter_map(|(end, _)| path.get(..end));
+        for folder in folders {
+            if self.look(folder, OFlags::PATH | OFlags::DIRECTORY).is_err_and(|error| error.is_not_found()) {
+                allow(folder)?;
+                let (parent, name) = self.place(folder)?;
+                match rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o777)) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(error) => {
+                        return Err(TransferError::File { path: folder.into(), source: error.into() });
+                    }
+                }
+            }
+        }
+        if path.contains('/') { self.place(path) } else { Err(missing) }
+    }
+
+    /// Returns the hashes of files that were sent.
+    pub(crate) fn hashes(&self) -> &Hashes {
+        &self.hashes
     }
 
     /// Returns the folder's descriptor.
@@ -91,11 +154,24 @@ pub(crate) fn check(path: &str) -> Result<(), TransferError> {
     if path.len() <= 4_000 && path.split('/').all(is_name) { Ok(()) } else { Err(no_path(path)) }
 }
 
+/// Returns the kind of a file with this mode, with its article.
+pub(crate) fn kind_of(mode: RawMode) -> &'static str {
+    match FileType::from_raw_mode(mode) {
+        FileType::RegularFile => "a regular file",
+        FileType::Directory => "a folder",
+        FileType::Fifo => "a FIFO",
+        FileType::Symlink => "a symbolic link",
+        FileType::Socket => "a socket",
+        FileType::CharacterDevice | FileType::BlockDevice => "a device",
+        FileType::Unknown => "of an unknown kind",
+    }
+}
+
 fn no_path(path: &str) -> TransferError {
     TransferError::Path(path.chars().take(100).collect())
 }
 
 /// Returns whether a character changes the direction of text. A name with this character could look like another name.
-fn is_directional(c: char) -> bool {
+pub(crate) fn is_directional(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

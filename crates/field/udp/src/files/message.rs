@@ -19,6 +19,14 @@ pub(crate) enum Message {
     Ask { path: String, length: u64 },
     /// The server has the first `have` bytes, whose SHA-256 is `hash`.
     Have { have: u64, hash: String },
+    /// The client requests the contents of a folder; of the served folder itself if there is no path.
+    List { path: Option<String> },
+    /// A folder in a listing.
+    Folder { name: String },
+    /// A file of `length` bytes in a listing.
+    File { name: String, length: u64 },
+    /// The listing is complete.
+    Listed,
     /// The client sends a file of `length` bytes to the server, beginning at `from`.
     Put { path: String, length: u64, from: u64 },
     /// The server sends a file of `length` bytes, beginning at `from`.
@@ -41,6 +49,11 @@ impl Message {
             Self::Get { path, have, hash } => format!("GET {} {have} {hash}\n", escaped(path)),
             Self::Ask { path, length } => format!("ASK {} {length}\n", escaped(path)),
             Self::Have { have, hash } => format!("HAVE {have} {hash}\n"),
+            Self::List { path: None } => "LIST\n".to_owned(),
+            Self::List { path: Some(path) } => format!("LIST {}\n", escaped(path)),
+            Self::Folder { name } => format!("FOLDER {}\n", escaped(name)),
+            Self::File { name, length } => format!("FILE {} {length}\n", escaped(name)),
+            Self::Listed => "LISTED\n".to_owned(),
             Self::Put { path, length, from } => format!("PUT {} {length} {from}\n", escaped(path)),
             Self::Data { length, from } => format!("DATA {length} {from}\n"),
             Self::End { hash } => format!("END {hash}\n"),
@@ -65,6 +78,11 @@ impl Message {
             }
             ["ASK", path, length] => Some(Self::Ask { path: text(path)?, length: number(length)? }),
             ["HAVE", have, hash] => Some(Self::Have { have: number(have)?, hash: digest(hash)? }),
+            ["LIST"] => Some(Self::List { path: None }),
+            ["LIST", path] => Some(Self::List { path: Some(text(path)?) }),
+            ["FOLDER", name] => Some(Self::Folder { name: text(name)? }),
+            ["FILE", name, length] => Some(Self::File { name: text(name)?, length: number(length)? }),
+            ["LISTED"] => Some(Self::Listed),
             ["PUT", path, length, from] => {
                 Some(Self::Put { path: text(path)?, length: number(length)?, from: number(from)? })
             }
@@ -133,6 +151,11 @@ mod tests {
                 Message::Get { path: path.clone(), have: one, hash: hash() },
                 Message::Ask { path: path.clone(), length: one },
                 Message::Put { path: path.clone(), length: one, from: other },
+                Message::List { path: Some(path.clone()) },
+                Message::List { path: None },
+                Message::Folder { name: path.clone() },
+                Message::File { name: path.clone(), length: other },
+                Message::Listed,
                 Message::Have { have: one, hash: hash() },
                 Message::Data { length: one, from: other },
                 Message::End { hash: hash() },

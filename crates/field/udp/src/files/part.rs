@@ -9,6 +9,7 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::files::error::TransferError;
+use crate::files::folder::kind_of;
 use crate::files::hash::Hash;
 use crate::files::quota::Share;
 
@@ -209,8 +210,7 @@ pub(crate) fn target_of(name: &str) -> Option<&str> {
 fn check_target(folder: &OwnedFd, target: &str, shown: &Path, replaces: bool) -> Result<(), TransferError> {
     match rustix::fs::statat(folder, target, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(found) if !rustix::fs::FileType::from_raw_mode(found.st_mode).is_file() => {
-            let error = io::Error::new(io::ErrorKind::AlreadyExists, "there is something that is no file");
-            Err(TransferError::at(shown)(error))
+            Err(TransferError::Kind { path: shown.to_path_buf(), kind: kind_of(found.st_mode) })
         }
         Ok(_) if !replaces => Err(TransferError::Exists(shown.to_path_buf())),
         Ok(_) | Err(Errno::NOENT) => Ok(()),

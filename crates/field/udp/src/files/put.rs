@@ -1,11 +1,13 @@
 //! The client that sends a file.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use crate::files::copy::{CHUNK, Outgoing, Progress, Rest, Transferred};
 use crate::files::error::TransferError;
+use crate::files::folder::kind_of;
 use crate::files::message::Message;
 use crate::files::talk::Talk;
 
@@ -73,7 +75,7 @@ fn open(path: &Path) -> Result<(File, u64), TransferError> {
     // Opening a pipe would block.
     let found = std::fs::metadata(path).map_err(at())?;
     if !found.is_file() {
-        return Err(at()(io::Error::new(io::ErrorKind::InvalidInput, "it is no file")));
+        return Err(TransferError::Kind { path: path.to_path_buf(), kind: kind_of(found.mode()) });
     }
     let file = File::open(path).map_err(at())?;
     let length = file.metadata().map_err(at())?.len();

@@ -112,6 +112,13 @@ impl Share {
         is_granted.then_some(()).ok_or(TransferError::Quota)
     }
 
+    /// Charges the minimum for something at `path` that stays, such as a folder.
+    pub(crate) fn charge_for_good(&self, path: &str) -> Result<(), TransferError> {
+        self.charge(path, 0)?;
+        self.settle(path);
+        Ok(())
+    }
+
     /// Returns an error if there is no room for all of a file of `length` bytes.
     pub(crate) fn check(&self, path: &str, length: u64) -> Result<(), TransferError> {
         let mut taken = self.quota.lock();

@@ -1,7 +1,7 @@
 //! The buffers of a connection. They hold bytes that were read but not used yet, and lines that are queued but not written yet. A read or
 //! write may return [`ErrorKind::WouldBlock`]. Then nothing is lost, and the same call continues later.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
 
 use crate::files::error::TransferError;
 use crate::files::message::{LONGEST, Message};
@@ -43,20 +43,20 @@ impl Talk {
         bytes: &[u8],
         last: Option<&Message>,
     ) -> Result<usize, TransferError> {
-        let said = self.unwritten.len();
-        self.unwritten.extend_from_slice(bytes);
-        if let Some(last) = last {
-            self.say(last);
+        let (said, last) = (self.unwritten.len(), last.map_or_else(String::new, Message::line));
+        let pieces = [&self.unwritten, bytes, last.as_bytes()].map(IoSlice::new);
+        let written = retry(|| peer.write_vectored(&pieces)).map_err(TransferError::Connection)?;
+        if written == 0 {
+            return Err(TransferError::Connection(ErrorKind::WriteZero.into()));
         }
-        let result = self.write(peer);
-        let written = *result.as_ref().unwrap_or(&0);
         let of_bytes = written.saturating_sub(said).min(bytes.len());
-        if of_bytes < bytes.len() || result.is_err() {
-            self.unwritten.truncate(said);
+        self.unwritten.drain(..written.min(said));
+        if of_bytes == bytes.len() {
+            let of_last = written.saturating_sub(said + of_bytes);
+            self.unwritten.extend_from_slice(last.as_bytes().get(of_last..).unwrap_or_default());
         }
-        self.unwritten.drain(..written.min(self.unwritten.len()));
         self.tidy();
-        result.map(|_| of_bytes).map_err(TransferError::Connection)
+        Ok(of_bytes)
     }
 
     fn write(&self, peer: &mut impl Write) -> io::Result<usize> {

@@ -14,11 +14,12 @@ pub(super) struct Pages {
     size: usize,
     /// Number of the first page kept. Page `n` begins at the stream offset `n * size`.
     first: u64,
-    kept: VecDeque<Option<Box<[u8]>>>,
+    /// The pages. A page has no bytes after the last stored one, so a new page need not be filled with zeros first.
+    kept: VecDeque<Option<Vec<u8>>>,
     /// Number of pages that are allocated.
     count: usize,
     /// The last released page, to be used as the next page.
-    spare: Option<Box<[u8]>>,
+    spare: Option<Vec<u8>>,
 }
 
 impl Pages {
@@ -37,7 +38,15 @@ impl Pages {
             let (number, at) = self.place(offset);
             let (here, later) = rest.split_at(rest.len().min(self.size - at));
             if let Some(page) = self.page_to_write(number) {
-                page[at..at + here.len()].copy_from_slice(here);
+                // Of a byte below the page's end, the page has an older value. A gap before the byte may be filled later.
+                let (before, after) = here.split_at(here.len().min(page.len().saturating_sub(at)));
+                if !before.is_empty() {
+                    page[at..at + before.len()].copy_from_slice(before);
+                }
+                if !after.is_empty() {
+                    page.resize(at + before.len(), 0);
+                    page.extend_from_slice(after);
+                }
             }
             offset += here.len() as u64;
             rest = later;
@@ -49,7 +58,7 @@ impl Pages {
     pub(super) fn piece(&self, offset: u64, len: usize) -> &[u8] {
         let (number, at) = self.place(offset);
         let page = self.index(number).and_then(|index| self.kept.get(index)?.as_deref());
-        page.map_or(&[], |page| &page[at..self.size.min(at.saturating_add(len))])
+        page.map_or(&[], |page| &page[at.min(page.len())..page.len().min(at.saturating_add(len))])
     }
 
     /// Returns the bytes of a range in two pieces. The range must touch at most two pages.
@@ -103,7 +112,7 @@ impl Pages {
         usize::try_from(number.checked_sub(self.first)?).ok()
     }
 
-    fn page_to_write(&mut self, number: u64) -> Option<&mut [u8]> {
+    fn page_to_write(&mut self, number: u64) -> Option<&mut Vec<u8>> {
         let index = self.index(number)?;
         if index >= self.kept.len() {
             self.kept.resize_with(index + 1, || None);
@@ -111,7 +120,9 @@ impl Pages {
         let (size, count, spare) = (self.size, &mut self.count, &mut self.spare);
         let fresh = || {
             *count += 1;
-            spare.take().unwrap_or_else(|| vec![0; size].into_boxed_slice())
+            let mut page = spare.take().unwrap_or_else(|| Vec::with_capacity(size));
+            page.clear();
+            page
         };
         Some(self.kept[index].get_or_insert_with(fresh))
     }
