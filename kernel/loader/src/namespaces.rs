@@ -104,7 +104,7 @@ impl Namespace {
     /// Missing rights to enter it: CAP_SYS_ADMIN.
     pub fn within<T: Send>(&self, act: impl FnOnce() -> T + Send) -> Result<T, KernelError> {
         let Some(path) = &self.path else { return Ok(act()) };
-        // A thread of its own ends in the other namespace, so that no failure leaves this thread there.
+        // A separate thread ends in the other namespace, so that no failure leaves this thread there.
         let done = thread::scope(|scope| {
             let act = || {
                 setns(&self.file, CloneFlags::CLONE_NEWNET)

@@ -285,7 +285,7 @@ fn a_command_below_another_is_named_by_those_around_it() {
     assert!(line.ends_with("unknown command `lod`; is `load` meant?"), "{line}");
     let line = refused(&["kernel"]);
     assert!(
-        line.ends_with("no command given; there are `load`, `list`, `unload`, `router`, `run`"),
+        line.ends_with("no command given; there are `load`, `list`, `unload`, `undo`, `router`, `run`"),
         "{line}"
     );
 }
