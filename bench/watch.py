@@ -3,6 +3,8 @@
 
 bench/watch.py PROGRAM agree [--each N]     N downloads on each of ten paths: exit causes, windows, `ss -ti`
 bench/watch.py PROGRAM cost [--rate N]      N connections a second: the processor's time of `watch` and of its BPF programs
+bench/watch.py PROGRAM outcome [--each N]   two schemes at the same time, N downloads of 100 kB and of 2 MB by each: `--compare` and curl's clock
+bench/watch.py PROGRAM killed [--each N]    N watches killed at random moments: the rows that are lost, and what is left
 
 PROGRAM has the feature `kernel`.
 
@@ -11,16 +13,24 @@ PROGRAM has the feature `kernel`.
   their last windows. A program without our code captures host B's packets; `inspect` reads its files.
 - cost: clients of one namespace fetch 10 kB from a server in another, over a pair of virtual interfaces. The server's sockets are
   watched: each connection has one socket here, as on a server whose clients are elsewhere. Time of BPF is what the kernel counts
-  (kernel.bpf_stats_enabled); that of the process is from /proc."""
+  (kernel.bpf_stats_enabled); that of the process is from /proc.
+- outcome: a client with two addresses downloads from one nginx, by turns; the route to each address has its scheme. The sentences of
+  `watch --compare` stand beside the change of the geometric mean of curl's `time_total`, which has the handshake and the request too.
+- killed: each watch follows downloads over a loopback address, and is killed (SIGKILL) at a random moment. The clients' clocks say
+  when each ended; a row that is missing, though its connection ended a second before the kill or more, is lost."""
 
 import argparse
 import json
+import math
 import os
+import random
+import signal
 import socket
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 SIZES = [30_000, 100_000, 300_000, 1_000_000, 3_000_000]
@@ -276,6 +286,116 @@ def cost(program, rate, seconds=10):
     return True
 
 
+# Name, path, the schemes of the reference and of the other group.
+OUTCOMES = [
+    ("helps", ["--rate", "100mbit", "--rtt", "20ms", "--queue", "60p"], "slow-start", "hystart++"),
+    ("does nothing", ["--rate", "100mbit", "--rtt", "20ms", "--queue", "60p"], "slow-start", "slow-start"),
+    ("harms", ["--rate", "100mbit", "--rtt", "40ms", "--queue", "1000p"], "slow-start", "limited"),
+]
+TURNS = """ip address add 10.0.0.3/32 dev path0; sleep 1; for at in $(seq {each}); do for size in 100000 2000000; do for from in 1 3; do
+    curl -sS --http1.0 --interface 10.0.0.$from -o /dev/null -w "$from $size %{{time_total}}\\n" http://10.0.0.2:8080/$size >> {root}/clock || exit 1
+done; done; done; sleep 0.5"""
+ROUTES = """sysctl -qw net.ipv4.tcp_no_metrics_save=1 net.ipv4.tcp_wmem='4096 4194304 33554432'
+ip route change 10.0.0.1/32 dev path0 congctl {first} || exit; ip route add 10.0.0.3/32 dev path0 congctl {second} || exit
+exec nginx -p {root} -c {root}/nginx.conf"""
+
+
+def loaded(program, scheme, name):
+    """A process that keeps a scheme in the kernel."""
+    process = subprocess.Popen([program, "kernel", "load", scheme, "--name", name, "--handover", "reno"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    line = process.stdout.readline()
+    if "is registered" not in line:
+        sys.exit(line + process.stderr.read())
+    return process
+
+
+def by_clocks(path, size):
+    """The change of the geometric mean of curl's times from the first address to the third, and its 95 % interval."""
+    logs = {"1": [], "3": []}
+    for line in open(path, encoding="ascii"):
+        words = line.split()
+        if words[1] == str(size):
+            logs[words[0]].append(math.log(float(words[2])))
+    mean = {key: sum(values) / len(values) for key, values in logs.items()}
+    error = math.sqrt(sum(sum((one - mean[key]) ** 2 for one in values) / (len(values) - 1) / len(values) for key, values in logs.items()))
+    change = mean["3"] - mean["1"]
+    return [math.expm1(one) * 100 for one in (change, change - 1.96 * error, change + 1.96 * error)]
+
+
+def outcome(program, each):
+    for name, path, first, second in OUTCOMES:
+        with tempfile.TemporaryDirectory() as root:
+            site(root)
+            for size in (100_000, 2_000_000):
+                with open(f"{root}/{size}", "wb") as file:
+                    file.write(bytes(size))
+            keepers = [loaded(program, scheme, f"ff_bench_{end}") for end, scheme in zip("ab", (first, second))]
+            try:
+                watch = watched(program, f"{root}/watch", "--port", "8080", "--rows", f"{root}/rows")
+                server = ROUTES.format(first="ff_bench_a", second="ff_bench_b", root=root)
+                ends = ["sh", "-c", TURNS.format(each=each, root=root), "--", "sh", "-c", server]
+                done = subprocess.run([program, "emulate", *path, "--sender", "b", "--json", "--", *ends], stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL, check=False)
+                time.sleep(0.5)
+                said = ended(watch)
+            finally:
+                for keeper in keepers:
+                    keeper.terminate()
+                    keeper.wait()
+            if not os.path.exists(f"{root}/clock"):
+                sys.exit(done.stderr)
+            result = json.loads(done.stdout)
+            print(f"{name}: {second} for {first}, {' '.join(path)}; void: {result.get('void')}; {said}", flush=True)
+            command = [program, "watch", "--compare", f"{root}/rows", "--groups", "ff_bench_a,ff_bench_b"]
+            print(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+            for size in (100_000, 2_000_000):
+                change, low, high = by_clocks(f"{root}/clock", size)
+                print(f"curl, {size} B: {change:+.1f} % ({low:+.1f} to {high:+.1f} %)", flush=True)
+    return True
+
+
+def killed(program, each):
+    """Kills watches at random moments, and counts the rows that are lost."""
+    lost, rows, latest, left = 0, 0, 0.0, 0
+    server = socket.create_server(("127.0.0.1", 0))
+    port = server.getsockname()[1]
+
+    def serve():
+        while True:
+            one = server.accept()[0]
+            one.sendall(bytes(3000))
+            one.close()
+
+    threading.Thread(target=serve, daemon=True).start()
+    for _ in range(each):
+        with tempfile.TemporaryDirectory() as root:
+            watch = watched(program, f"{root}/out", "--loopback", "--port", str(port), "--rows", f"{root}/rows")
+            ends, until = {}, time.monotonic() + random.uniform(0.05, 2.5)
+            while time.monotonic() < until:
+                with socket.create_connection(("127.0.0.1", port)) as one:
+                    name = f"127.0.0.1:{one.getsockname()[1]}"
+                    while one.recv(65536):
+                        pass
+                ends[name] = time.monotonic()
+                time.sleep(0.002)
+            watch.send_signal(signal.SIGKILL)
+            at = time.monotonic()
+            watch.wait()
+            text = open(f"{root}/rows", encoding="ascii").read()
+            whole = text[:text.rfind("\n") + 1]
+            there = {json.loads(line)["to"] for line in whole.splitlines()}
+            missing = [at - end for name, end in ends.items() if name not in there]
+            rows += len(ends)
+            lost += len(missing)
+            latest = max([latest, *missing])
+            said = subprocess.run(["bpftool", "prog", "show", "--json"], stdout=subprocess.PIPE, text=True, check=True)
+            names = {one.get("name") for one in json.loads(said.stdout)}
+            left += bool({"hears", "leaves", "closing"} & names) + len(set(os.listdir(root)) - {"rows", "out"})
+    print(f"{each} kills: of {rows} connections {lost} have no row, the oldest ended {latest:.2f} s before the kill; {left} leftovers")
+    return latest < 1.0 and left == 0
+
+
 def main():
     if sys.argv[2:3] == ["capture"]:
         capture(*sys.argv[3:5])
@@ -285,7 +405,7 @@ def main():
         return hold(sys.argv[3])
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
-    parser.add_argument("what", choices=["agree", "cost"])
+    parser.add_argument("what", choices=["agree", "cost", "outcome", "killed"])
     parser.add_argument("--each", type=int, default=20)
     parser.add_argument("--rate", type=float, default=1000)
     options = parser.parse_args()
@@ -294,6 +414,11 @@ def main():
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     if options.what == "cost":
         cost(options.program, options.rate)
+    elif options.what == "outcome":
+        outcome(options.program, options.each)
+    elif options.what == "killed":
+        if not killed(options.program, options.each):
+            sys.exit(1)
     elif not agree(options.program, os.path.abspath(__file__), options.each):
         sys.exit(1)
     return None
