@@ -14,7 +14,7 @@ PROGRAM has the feature `kernel`.
 - cost: clients of one namespace fetch 10 kB from a server in another, over a pair of virtual interfaces. The server's sockets are
   watched: each connection has one socket here, as on a server whose clients are elsewhere. Time of BPF is what the kernel counts
   (kernel.bpf_stats_enabled); that of the process is from /proc.
-- outcome: a client with two addresses downloads from one nginx, by turns; the route to each address has its scheme. The sentences of
+- outcome: a client downloads from a server that gives each connection one of two schemes, by turns. The sentences of
   `watch --compare` stand beside the change of the geometric mean of curl's `time_total`, which has the handshake and the request too.
 - killed: each watch follows downloads over a loopback address, and is killed (SIGKILL) at a random moment. The clients' clocks say
   when each ended; a row that is missing, though its connection ended a second before the kill or more, is lost."""
@@ -288,16 +288,27 @@ def cost(program, rate, seconds=10):
 
 # Name, path, the schemes of the reference and of the other group.
 OUTCOMES = [
-    ("helps", ["--rate", "100mbit", "--rtt", "20ms", "--queue", "60p"], "slow-start", "hystart++"),
+    ("helps", ["--rate", "100mbit", "--rtt", "20ms", "--queue", "60p"], "slow-start", "hystart-linux"),
     ("does nothing", ["--rate", "100mbit", "--rtt", "20ms", "--queue", "60p"], "slow-start", "slow-start"),
     ("harms", ["--rate", "100mbit", "--rtt", "40ms", "--queue", "1000p"], "slow-start", "limited"),
 ]
-TURNS = """ip address add 10.0.0.3/32 dev path0; sleep 1; for at in $(seq {each}); do for size in 100000 2000000; do for from in 1 3; do
-    curl -sS --http1.0 --interface 10.0.0.$from -o /dev/null -w "$from $size %{{time_total}}\\n" http://10.0.0.2:8080/$size >> {root}/clock || exit 1
+TURNS = """sleep 1; for at in $(seq {each}); do for size in 100000 2000000; do for turn in a b; do
+    curl -sS --http1.0 -o /dev/null -w "$turn $size %{{time_total}}\\n" http://10.0.0.2:8080/$size >> {root}/clock || exit 1
 done; done; done; sleep 0.5"""
-ROUTES = """sysctl -qw net.ipv4.tcp_no_metrics_save=1 net.ipv4.tcp_wmem='4096 4194304 33554432'
-ip route change 10.0.0.1/32 dev path0 congctl {first} || exit; ip route add 10.0.0.3/32 dev path0 congctl {second} || exit
-exec nginx -p {root} -c {root}/nginx.conf"""
+SERVE = """
+import http.server, itertools, os, socket, sys
+laws = itertools.cycle([b"ff_bench_a", b"ff_bench_b"])
+class Server(http.server.ThreadingHTTPServer):
+    def get_request(self):
+        one, peer = super().get_request()
+        one.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, next(laws))
+        return one, peer
+class Files(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+os.chdir(sys.argv[1])
+Server(("", 8080), Files).serve_forever()
+"""
 
 
 def loaded(program, scheme, name):
@@ -311,15 +322,15 @@ def loaded(program, scheme, name):
 
 
 def by_clocks(path, size):
-    """The change of the geometric mean of curl's times from the first address to the third, and its 95 % interval."""
-    logs = {"1": [], "3": []}
+    """The change of the geometric mean of curl's times from one turn to the other, and its 95 % interval."""
+    logs = {"a": [], "b": []}
     for line in open(path, encoding="ascii"):
         words = line.split()
         if words[1] == str(size):
             logs[words[0]].append(math.log(float(words[2])))
     mean = {key: sum(values) / len(values) for key, values in logs.items()}
     error = math.sqrt(sum(sum((one - mean[key]) ** 2 for one in values) / (len(values) - 1) / len(values) for key, values in logs.items()))
-    change = mean["3"] - mean["1"]
+    change = mean["b"] - mean["a"]
     return [math.expm1(one) * 100 for one in (change, change - 1.96 * error, change + 1.96 * error)]
 
 
@@ -333,8 +344,8 @@ def outcome(program, each):
             keepers = [loaded(program, scheme, f"ff_bench_{end}") for end, scheme in zip("ab", (first, second))]
             try:
                 watch = watched(program, f"{root}/watch", "--port", "8080", "--rows", f"{root}/rows")
-                server = ROUTES.format(first="ff_bench_a", second="ff_bench_b", root=root)
-                ends = ["sh", "-c", TURNS.format(each=each, root=root), "--", "sh", "-c", server]
+                tuned = "sysctl -qw net.ipv4.tcp_no_metrics_save=1 net.ipv4.tcp_wmem='4096 4194304 33554432'; exec python3 -c \"$0\" $1"
+                ends = ["sh", "-c", TURNS.format(each=each, root=root), "--", "sh", "-c", tuned, SERVE, root]
                 done = subprocess.run([program, "emulate", *path, "--sender", "b", "--json", "--", *ends], stdout=subprocess.PIPE,
                                       stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL, check=False)
                 time.sleep(0.5)

@@ -13,6 +13,9 @@ use serde::Serialize;
 use crate::failure::{Failure, Place};
 use crate::output;
 
+/// The column of numbers of values is left out before others if the terminal is narrow: measures of few values are not in the tables.
+const COUNTS: u8 = 4;
+
 /// The line of JSON for one change.
 #[derive(Serialize)]
 struct Line<'a, T: Serialize> {
@@ -253,7 +256,7 @@ fn outcomes(outcomes: &[Outcome], [first, second]: [&str; 2], width: Option<usiz
     let columns = vec![
         column("transfer", ["transfer", ""], Cells::Names, ALWAYS, &|one| one.transfer.to_owned()),
         column("measure", ["", ""], Cells::Names, ALWAYS, &|one| one.measure.to_owned()),
-        column("counts", ["of", ""], Cells::Numbers, ALWAYS, &|one| {
+        column("counts", ["of", ""], Cells::Numbers, COUNTS, &|one| {
             counts(one.first_count, one.second_count)
         }),
         column("first", [first, ""], Cells::Numbers, ALWAYS, &|one| number(one.first, one.unit)),
@@ -278,14 +281,13 @@ fn changes(changes: &[Change], [first, second]: [&str; 2], width: Option<usize>)
     };
     let columns = vec![
         column("measure", ["measure", ""], Cells::Names, ALWAYS, &|one| one.measure.to_owned()),
-        column("counts", ["of", ""], Cells::Numbers, ALWAYS, &|one| {
+        column("counts", ["of", ""], Cells::Numbers, COUNTS, &|one| {
             counts(one.first_count, one.second_count)
         }),
         column("first", [first, ""], Cells::Numbers, ALWAYS, &|one| number(one.first, one.unit)),
         column("second", [second, ""], Cells::Numbers, ALWAYS, &|one| number(one.second, one.unit)),
         column("interval", ["difference,", "95 % interval"], Cells::Numbers, ALWAYS, &|one| {
-            one.interval
-                .map_or_else(|| "-".to_owned(), |ends| ends.map(|end| signed(end, one.unit)).join(" to "))
+            one.interval.map_or_else(|| "-".to_owned(), |ends| range(ends, one.unit))
         }),
         column("verdict", ["", ""], Cells::Words, ALWAYS, &|one| one.verdict.to_owned()),
     ];
@@ -312,13 +314,66 @@ fn shown(value: f64, unit: Unit) -> String {
     }
 }
 
-fn signed(value: f64, unit: Unit) -> String {
-    let sign = if value < 0.0 { "-" } else { "+" };
-    if value == 0.0 { "0".to_owned() } else { sign.to_owned() + &shown(value.abs(), unit) }
+/// Returns the ends of an interval with their signs, and their unit once.
+fn range(ends: [f64; 2], unit: Unit) -> String {
+    let size = ends[0].abs().max(ends[1].abs());
+    let (scale, name) = match unit {
+        Unit::Segments => (1.0, " p"),
+        Unit::Count => (1.0, ""),
+        Unit::Share => (0.01, " %"),
+        Unit::Bytes => (1e3, " kB"),
+        Unit::Seconds if size < 1e-3 => (1e-6, " µs"),
+        Unit::Seconds if size < 1.0 => (1e-3, " ms"),
+        Unit::Seconds => (1.0, " s"),
+        Unit::BitsPerSecond if size < 1e6 => (1e3, " kbit/s"),
+        Unit::BitsPerSecond => (1e6, " Mbit/s"),
+    };
+    let [low, high] = ends.map(|end| {
+        let value = significant(end.abs() / scale);
+        if end == 0.0 { value } else { format!("{}{value}", if end < 0.0 { '-' } else { '+' }) }
+    });
+    if size == 0.0 { "0".to_owned() } else { format!("{low} to {high}{name}") }
 }
 
 /// Returns a relative change in percent, with its sign.
 fn percent(change: f64) -> String {
     let value = change * 100.0;
     if value.abs() < 9.95 { format!("{value:+.1}") } else { format!("{value:+.0}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn eighty_columns_hold_the_verdict_on_long_names() {
+        let row = |at: u64, time: f64| -> Record {
+            let value = json!({
+                "exit_cause": "loss", "exit_flight_bytes": 100_000, "mss_bytes": 1_000, "bytes_acked": 2_000_000,
+                "overshoot_segments": at % 5, "transfer_bytes": 2_000_000, "handshake_rtt_s": 0.04, "exit_rate_bps": 12_345_678 + at,
+                "transfer_s": time + 0.005 * f64::from(u32::try_from(at % 7).unwrap_or(0)), "time_to_90pct_s": 0.2 * time,
+                "time_to_100kb_s": 0.1 * time, "retransmitted_segments": at % 9, "data_segments_sent": 1_400,
+            });
+            value.as_object().expect("an object").clone()
+        };
+        let rows = [1.0, 0.9].map(|time| (0..200).map(|at| row(at, time)).collect::<Vec<_>>());
+        let told = Comparison::new(&all(&rows[0]), &all(&rows[1]));
+        let text = render(&told, ["ff_hystart_lnx", "ff_hystart_pp"], ["rows.jsonl"; 2], Some(80));
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(text.starts_with("Transfers of 1 to 10 MB end ") && text.contains(" % sooner.\n"), "{text}");
+        for name in
+            ["completion", "first 100 kB", "retransmitted, share", "overshoot, mean", "rate at exit, median"]
+        {
+            assert!(text.contains(name), "{name}: {text}");
+        }
+    }
+
+    #[test]
+    fn the_ends_of_an_interval_have_one_unit() {
+        assert_eq!(range([-0.000_214, 0.000_329], Unit::Seconds), "-214 to +329 µs");
+        assert_eq!(range([-9.46e6, 5.51e6], Unit::BitsPerSecond), "-9.46 to +5.51 Mbit/s");
+        assert_eq!(range([-0.018, -0.0058], Unit::Share), "-1.80 to -0.580 %");
+        assert_eq!(range([0.0, 0.0], Unit::Count), "0");
+    }
 }

@@ -103,7 +103,7 @@ impl Client {
         Ok(false)
     }
 
-    /// Reads what has come of the request. Returns false if the client closed before the request was complete.
+    /// Reads the part of the request that is there. Returns false if the client closed before the request was complete.
     fn read(&mut self) -> std::io::Result<bool> {
         let mut buffer = [0; 1024];
         while self.request.len() <= LONGEST && !is_complete(&self.request) {

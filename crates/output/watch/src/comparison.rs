@@ -233,7 +233,10 @@ fn prefix(row: &Record) -> Option<&str> {
 fn change(measure: &Measure, groups: &Matched<'_>) -> Change {
     let sample = groups.sample(measure.statistic, measure.read);
     let ([first, second], [first_count, second_count]) = (sample.values(), sample.counts());
-    let interval = sample.percentiles();
+    let size = first.unwrap_or(0.0).abs().max(second.unwrap_or(0.0).abs());
+    // Sums of weights have rounding errors, which are no difference.
+    let exact = |difference: f64| if difference.abs() > size * 1e-9 { difference } else { 0.0 };
+    let interval = sample.percentiles().map(|ends| ends.map(exact));
     Change {
         measure: measure.name,
         unit: measure.unit,
@@ -241,7 +244,7 @@ fn change(measure: &Measure, groups: &Matched<'_>) -> Change {
         first_count,
         second,
         second_count,
-        difference: first.zip(second).map(|(first, second)| second - first),
+        difference: first.zip(second).map(|(first, second)| exact(second - first)),
         interval,
         verdict: verdict(interval, measure.lower_is_better),
     }
