@@ -288,7 +288,7 @@ def cost(program, rate, seconds=10):
 
 # Name, path, the schemes of the reference and of the other group.
 OUTCOMES = [
-    ("helps", ["--rate", "100mbit", "--rtt", "20ms", "--queue", "60p"], "slow-start", "hystart-linux"),
+    ("helps", ["--rate", "100mbit", "--rtt", "20ms", "--queue", "60p"], "slow-start", "leap"),
     ("does nothing", ["--rate", "100mbit", "--rtt", "20ms", "--queue", "60p"], "slow-start", "slow-start"),
     ("harms", ["--rate", "100mbit", "--rtt", "40ms", "--queue", "1000p"], "slow-start", "limited"),
 ]
@@ -366,6 +366,16 @@ def outcome(program, each):
     return True
 
 
+def programs_of(process):
+    """The numbers of the BPF programs that a process holds."""
+    found = set()
+    for name in os.listdir(f"/proc/{process}/fdinfo"):
+        for line in open(f"/proc/{process}/fdinfo/{name}", encoding="ascii"):
+            if line.startswith("prog_id:"):
+                found.add(int(line.split()[1]))
+    return found
+
+
 def killed(program, each):
     """Kills watches at random moments, and counts the rows that are lost."""
     lost, rows, latest, left = 0, 0, 0.0, 0
@@ -390,6 +400,7 @@ def killed(program, each):
                         pass
                 ends[name] = time.monotonic()
                 time.sleep(0.002)
+            programs = programs_of(watch.pid)
             watch.send_signal(signal.SIGKILL)
             at = time.monotonic()
             watch.wait()
@@ -400,10 +411,10 @@ def killed(program, each):
             rows += len(ends)
             lost += len(missing)
             latest = max([latest, *missing])
+            time.sleep(0.5)
             said = subprocess.run(["bpftool", "prog", "show", "--json"], stdout=subprocess.PIPE, text=True, check=True)
-            names = {one.get("name") for one in json.loads(said.stdout)}
-            left += bool({"hears", "leaves", "closing"} & names) + len(set(os.listdir(root)) - {"rows", "out"})
-    print(f"{each} kills: of {rows} connections {lost} have no row, the oldest ended {latest:.2f} s before the kill; {left} leftovers")
+            left += len(programs & {one["id"] for one in json.loads(said.stdout)}) + len(set(os.listdir(root)) - {"rows", "out"})
+    print(f"{each} kills: of {rows} connections {lost} have no row, of which the oldest ended {latest:.2f} s before the kill; {left} leftovers")
     return latest < 1.0 and left == 0
 
 

@@ -1,5 +1,6 @@
 //! `watch --compare`: compares the start-ups before a deployment with those after it, or those of two congestion controls.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use firstflight_export::{Record, json, parquet};
@@ -217,14 +218,14 @@ fn render(told: &Comparison, names: [&str; 2], files: [&str; 2], width: Option<u
         .collect();
     let mut note = String::from("\n");
     if !few.is_empty() {
-        note += &format!(
-            "Fewer than ten start-ups of a group have these, so they are left out: {}.\n",
-            few.join(", ")
-        );
+        let few = few.join(", ");
+        let _ =
+            writeln!(note, "Fewer than ten start-ups of a group have these, so they are left out: {few}.");
     }
-    note += &format!(
+    let _ = writeln!(
+        note,
         "Intervals are of 95 %, by a bootstrap of {}. Those in the sentences above hold together; in the tables, about one difference in \
-         twenty is by chance. Completion, throughput and times are geometric means.\n",
+         twenty is by chance. Completion, throughput and times are geometric means.",
         drawn(told)
     );
     text + &prose::fold(&note, width, 0)

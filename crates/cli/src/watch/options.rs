@@ -38,7 +38,7 @@ pub(crate) struct Watch {
     /// Keep a text of OpenMetrics up to date, each time as a whole.
     #[arg(long, value_name = "FILE")]
     pub(super) openmetrics: Option<PathBuf>,
-    /// Serve that text at http://ADDRESS/metrics, at a loopback address.
+    /// Serve that text over HTTP as /metrics, at a loopback address such as 127.0.0.1:9099.
     #[arg(long, value_name = "ADDRESS", allow_hyphen_values = true)]
     pub(super) listen: Option<String>,
     /// Keep the counters of that text over a restart.

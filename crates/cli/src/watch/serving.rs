@@ -163,7 +163,6 @@ fn response(status: &str, kind: &str, body: &[u8], has_body: bool) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Read as _, Write as _};
 
     fn serving() -> (Serving, SocketAddr) {
         let serving = Serving::listen("127.0.0.1:0", &[]).expect("a port");

@@ -209,7 +209,9 @@ mod tests {
     fn screen(width: u16, height: u16, starts: u64) -> Vec<String> {
         let mut groups = Groups::default();
         let latest: VecDeque<Start> = (1..=starts).map(start).collect();
-        latest.iter().for_each(|start| groups.add(start));
+        for start in &latest {
+            groups.add(start);
+        }
         let totals = Totals { open: 3, opened: 1_234, facts_lost: 0 };
         let elapsed = Duration::from_secs(12);
         let shown = Shown { elapsed, totals, told: starts, groups: &groups, latest: &latest };

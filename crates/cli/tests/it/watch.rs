@@ -11,7 +11,8 @@ use crate::common::{folder, refused, run, status, stderr, stdout, text};
 /// Start-ups with this overshoot, whose transfers end sooner without it.
 fn records(overshoot: u64, law: &str) -> Vec<Record> {
     let row = |at: u64| {
-        let time = 0.4 + 0.01 * overshoot as f64 + 0.005 * (at % 7) as f64;
+        let number = |value: u64| f64::from(u32::try_from(value).expect("a small number"));
+        let time = 0.4 + 0.01 * number(overshoot) + 0.005 * number(at % 7);
         let value = json!({
             "exit_cause": "loss", "exit_flight_bytes": 100_000, "mss_bytes": 1_000, "bytes_acked": 400_000,
             "overshoot_segments": overshoot + at % 5, "congestion_control": law, "prefix": "10.0.0.0/24",

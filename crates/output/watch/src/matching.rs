@@ -87,7 +87,9 @@ impl Strata {
         let count = numbers.len();
         let mut has = vec![[false; 2]; count];
         for (group, rows) in of.iter().enumerate() {
-            rows.iter().for_each(|stratum| has[*stratum][group] = true);
+            for stratum in rows {
+                has[*stratum][group] = true;
+            }
         }
         let matched =
             of.each_ref().map(|rows| rows.iter().filter(|stratum| has[**stratum] == [true; 2]).count());

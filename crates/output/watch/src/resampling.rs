@@ -59,7 +59,9 @@ impl Sample {
     pub(crate) fn new(statistic: Statistic, sides: [Vec<Reading>; 2], strata: usize, is_joint: bool) -> Self {
         let mut has = vec![[false; 2]; strata];
         for (side, readings) in sides.iter().enumerate() {
-            readings.iter().for_each(|reading| has[reading.stratum][side] = true);
+            for reading in readings {
+                has[reading.stratum][side] = true;
+            }
         }
         let mut sides = sides;
         for readings in &mut sides {
@@ -264,6 +266,7 @@ mod tests {
 
     /// Returns the share of comparisons of a group with itself whose interval excludes zero, with `count` values a side.
     fn wrong(count: usize, comparisons: usize) -> f64 {
+        const RUNS: u32 = 400;
         let mut random = Pcg64::seed_from_u64(7);
         // Twelve uniform numbers have a sum that is nearly normal, with a variance of 1.
         let mut normal =
@@ -275,7 +278,8 @@ mod tests {
             let [low, high] = estimate.interval(comparisons);
             low > 0.0 || high < 0.0
         };
-        (0..runs).filter(is_wrong).count() as f64 / runs as f64
+        let wrong = u32::try_from((0..RUNS).filter(is_wrong).count()).unwrap_or(u32::MAX);
+        f64::from(wrong) / f64::from(RUNS)
     }
 
     #[test]

@@ -125,7 +125,7 @@ struct Chance(u64);
 impl Chance {
     fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 40) as f64 / (1_u64 << 24) as f64
+        f64::from(u32::try_from(self.0 >> 40).unwrap_or(0)) / f64::from(1 << 24)
     }
 
     fn normal(&mut self) -> f64 {
@@ -135,11 +135,11 @@ impl Chance {
 
 /// Returns transfers whose completion time is proportional to the size and to the round trip, times `factor`, times a chance of some 20 %.
 /// The share `far` has a round trip of 160 ms instead of 20 ms.
-fn transfers(chance: &mut Chance, count: usize, factor: f64, far: f64, sizes: &[u64]) -> Vec<Record> {
+fn transfers(chance: &mut Chance, count: usize, factor: f64, far: f64, sizes: &[u32]) -> Vec<Record> {
     let row = |at: usize| {
         let rtt = if chance.uniform() < far { 0.16 } else { 0.02 };
         let bytes = sizes[at % sizes.len()];
-        let time = rtt * (bytes as f64 / 15_000.0 + 1.0).log2() * factor * (0.2 * chance.normal()).exp();
+        let time = rtt * (f64::from(bytes) / 15_000.0 + 1.0).log2() * factor * (0.2 * chance.normal()).exp();
         let value = json!({
             "exit_cause": "flat", "exit_flight_bytes": 30_000, "mss_bytes": 1_000, "bytes_acked": bytes,
             "transfer_bytes": bytes, "transfer_s": time, "handshake_rtt_s": rtt, "prefix": "10.0.0.0/24",
