@@ -289,6 +289,7 @@ def cost(program, rate, seconds=10):
 # Name, path, the schemes of the reference and of the other group.
 OUTCOMES = [
     ("helps", ["--rate", "100mbit", "--rtt", "20ms", "--queue", "60p"], "slow-start", "leap"),
+    ("spares segments", ["--rate", "100mbit", "--rtt", "20ms", "--queue", "60p"], "slow-start", "hystart-linux"),
     ("does nothing", ["--rate", "100mbit", "--rtt", "20ms", "--queue", "60p"], "slow-start", "slow-start"),
     ("harms", ["--rate", "100mbit", "--rtt", "40ms", "--queue", "1000p"], "slow-start", "limited"),
 ]
