@@ -3,6 +3,8 @@
 
 bench/watch.py PROGRAM agree [--each N]     N downloads on each of ten paths: exit causes, windows, `ss -ti`
 bench/watch.py PROGRAM cost [--rate N]      N connections a second: the processor's time of `watch` and of its BPF programs
+bench/watch.py PROGRAM outcome [--each N]   two schemes at the same time, N downloads of 100 kB and of 2 MB by each: `--compare` and curl's clock
+bench/watch.py PROGRAM killed [--each N]    N watches killed at random moments: the rows that are lost, and what is left
 
 PROGRAM has the feature `kernel`.
 
@@ -11,16 +13,24 @@ PROGRAM has the feature `kernel`.
   their last windows. A program without our code captures host B's packets; `inspect` reads its files.
 - cost: clients of one namespace fetch 10 kB from a server in another, over a pair of virtual interfaces. The server's sockets are
   watched: each connection has one socket here, as on a server whose clients are elsewhere. Time of BPF is what the kernel counts
-  (kernel.bpf_stats_enabled); that of the process is from /proc."""
+  (kernel.bpf_stats_enabled); that of the process is from /proc.
+- outcome: a client downloads from a server that gives each connection one of two schemes, by turns. The sentences of
+  `watch --compare` stand beside the change of the geometric mean of curl's `time_total`, which has the handshake and the request too.
+- killed: each watch follows downloads over a loopback address, and is killed (SIGKILL) at a random moment. The clients' clocks say
+  when each ended; a row that is missing, though its connection ended a second before the kill or more, is lost."""
 
 import argparse
 import json
+import math
 import os
+import random
+import signal
 import socket
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 SIZES = [30_000, 100_000, 300_000, 1_000_000, 3_000_000]
@@ -276,6 +286,139 @@ def cost(program, rate, seconds=10):
     return True
 
 
+# Name, path, the schemes of the reference and of the other group.
+OUTCOMES = [
+    ("helps", ["--rate", "100mbit", "--rtt", "20ms", "--queue", "60p"], "slow-start", "leap"),
+    ("spares segments", ["--rate", "100mbit", "--rtt", "20ms", "--queue", "60p"], "slow-start", "hystart-linux"),
+    ("does nothing", ["--rate", "100mbit", "--rtt", "20ms", "--queue", "60p"], "slow-start", "slow-start"),
+    ("harms", ["--rate", "100mbit", "--rtt", "40ms", "--queue", "1000p"], "slow-start", "limited"),
+]
+TURNS = """sleep 1; for at in $(seq {each}); do for size in 100000 2000000; do for turn in a b; do
+    curl -sS --http1.0 -o /dev/null -w "$turn $size %{{time_total}}\\n" http://10.0.0.2:8080/$size >> {root}/clock || exit 1
+done; done; done; sleep 0.5"""
+SERVE = """
+import http.server, itertools, os, socket, sys
+laws = itertools.cycle([b"ff_bench_a", b"ff_bench_b"])
+class Server(http.server.ThreadingHTTPServer):
+    def get_request(self):
+        one, peer = super().get_request()
+        one.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, next(laws))
+        return one, peer
+class Files(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+os.chdir(sys.argv[1])
+Server(("", 8080), Files).serve_forever()
+"""
+
+
+def loaded(program, scheme, name):
+    """A process that keeps a scheme in the kernel."""
+    process = subprocess.Popen([program, "kernel", "load", scheme, "--name", name, "--handover", "reno"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    line = process.stdout.readline()
+    if "is registered" not in line:
+        sys.exit(line + process.stderr.read())
+    return process
+
+
+def by_clocks(path, size):
+    """The change of the geometric mean of curl's times from one turn to the other, and its 95 % interval."""
+    logs = {"a": [], "b": []}
+    for line in open(path, encoding="ascii"):
+        words = line.split()
+        if words[1] == str(size):
+            logs[words[0]].append(math.log(float(words[2])))
+    mean = {key: sum(values) / len(values) for key, values in logs.items()}
+    error = math.sqrt(sum(sum((one - mean[key]) ** 2 for one in values) / (len(values) - 1) / len(values) for key, values in logs.items()))
+    change = mean["b"] - mean["a"]
+    return [math.expm1(one) * 100 for one in (change, change - 1.96 * error, change + 1.96 * error)]
+
+
+def outcome(program, each):
+    for name, path, first, second in OUTCOMES:
+        with tempfile.TemporaryDirectory() as root:
+            site(root)
+            for size in (100_000, 2_000_000):
+                with open(f"{root}/{size}", "wb") as file:
+                    file.write(bytes(size))
+            keepers = [loaded(program, scheme, f"ff_bench_{end}") for end, scheme in zip("ab", (first, second))]
+            try:
+                watch = watched(program, f"{root}/watch", "--port", "8080", "--rows", f"{root}/rows")
+                tuned = "sysctl -qw net.ipv4.tcp_no_metrics_save=1 net.ipv4.tcp_wmem='4096 4194304 33554432'; exec python3 -c \"$0\" $1"
+                ends = ["sh", "-c", TURNS.format(each=each, root=root), "--", "sh", "-c", tuned, SERVE, root]
+                done = subprocess.run([program, "emulate", *path, "--sender", "b", "--json", "--", *ends], stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL, check=False)
+                time.sleep(0.5)
+                said = ended(watch)
+            finally:
+                for keeper in keepers:
+                    keeper.terminate()
+                    keeper.wait()
+            if not os.path.exists(f"{root}/clock"):
+                sys.exit(done.stderr)
+            result = json.loads(done.stdout)
+            print(f"{name}: {second} for {first}, {' '.join(path)}; void: {result.get('void')}; {said}", flush=True)
+            command = [program, "watch", "--compare", f"{root}/rows", "--groups", "ff_bench_a,ff_bench_b"]
+            print(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+            for size in (100_000, 2_000_000):
+                change, low, high = by_clocks(f"{root}/clock", size)
+                print(f"curl, {size} B: {change:+.1f} % ({low:+.1f} to {high:+.1f} %)", flush=True)
+    return True
+
+
+def programs_of(process):
+    """The numbers of the BPF programs that a process holds."""
+    found = set()
+    for name in os.listdir(f"/proc/{process}/fdinfo"):
+        for line in open(f"/proc/{process}/fdinfo/{name}", encoding="ascii"):
+            if line.startswith("prog_id:"):
+                found.add(int(line.split()[1]))
+    return found
+
+
+def killed(program, each):
+    """Kills watches at random moments, and counts the rows that are lost."""
+    lost, rows, latest, left = 0, 0, 0.0, 0
+    server = socket.create_server(("127.0.0.1", 0))
+    port = server.getsockname()[1]
+
+    def serve():
+        while True:
+            one = server.accept()[0]
+            one.sendall(bytes(3000))
+            one.close()
+
+    threading.Thread(target=serve, daemon=True).start()
+    for _ in range(each):
+        with tempfile.TemporaryDirectory() as root:
+            watch = watched(program, f"{root}/out", "--loopback", "--port", str(port), "--rows", f"{root}/rows")
+            ends, until = {}, time.monotonic() + random.uniform(0.05, 2.5)
+            while time.monotonic() < until:
+                with socket.create_connection(("127.0.0.1", port)) as one:
+                    name = f"127.0.0.1:{one.getsockname()[1]}"
+                    while one.recv(65536):
+                        pass
+                ends[name] = time.monotonic()
+                time.sleep(0.002)
+            programs = programs_of(watch.pid)
+            watch.send_signal(signal.SIGKILL)
+            at = time.monotonic()
+            watch.wait()
+            text = open(f"{root}/rows", encoding="ascii").read()
+            whole = text[:text.rfind("\n") + 1]
+            there = {json.loads(line)["to"] for line in whole.splitlines()}
+            missing = [at - end for name, end in ends.items() if name not in there]
+            rows += len(ends)
+            lost += len(missing)
+            latest = max([latest, *missing])
+            time.sleep(0.5)
+            said = subprocess.run(["bpftool", "prog", "show", "--json"], stdout=subprocess.PIPE, text=True, check=True)
+            left += len(programs & {one["id"] for one in json.loads(said.stdout)}) + len(set(os.listdir(root)) - {"rows", "out"})
+    print(f"{each} kills: of {rows} connections {lost} have no row, of which the oldest ended {latest:.2f} s before the kill; {left} leftovers")
+    return latest < 1.0 and left == 0
+
+
 def main():
     if sys.argv[2:3] == ["capture"]:
         capture(*sys.argv[3:5])
@@ -285,7 +428,7 @@ def main():
         return hold(sys.argv[3])
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
-    parser.add_argument("what", choices=["agree", "cost"])
+    parser.add_argument("what", choices=["agree", "cost", "outcome", "killed"])
     parser.add_argument("--each", type=int, default=20)
     parser.add_argument("--rate", type=float, default=1000)
     options = parser.parse_args()
@@ -294,6 +437,11 @@ def main():
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     if options.what == "cost":
         cost(options.program, options.rate)
+    elif options.what == "outcome":
+        outcome(options.program, options.each)
+    elif options.what == "killed":
+        if not killed(options.program, options.each):
+            sys.exit(1)
     elif not agree(options.program, os.path.abspath(__file__), options.each):
         sys.exit(1)
     return None

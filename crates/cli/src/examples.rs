@@ -279,8 +279,12 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("firstflight watch", "The start-ups of this machine, until Ctrl-C; then the report."),
             (
-                "firstflight watch --port 443 --plain --parquet before.parquet --duration 1h",
-                "An hour of a server's.",
+                "firstflight watch --port 443 --plain --rows rows.jsonl --listen 127.0.0.1:9099",
+                "A server's, as rows and as metrics.",
+            ),
+            (
+                "firstflight watch --compare rows.jsonl --groups cubic,ff_hystart_pp",
+                "Which of two that ran at the same time is better for users.",
             ),
             (
                 "firstflight watch --compare before.parquet after.parquet",

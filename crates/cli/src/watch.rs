@@ -6,6 +6,12 @@ mod comparing;
 mod following;
 mod options;
 #[cfg(all(feature = "kernel", target_os = "linux"))]
+mod rows;
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+mod serving;
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+mod state;
+#[cfg(all(feature = "kernel", target_os = "linux"))]
 mod telling;
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 mod view;
@@ -16,9 +22,9 @@ pub(crate) use options::Watch;
 
 /// Carries out `firstflight watch`.
 pub(crate) fn watch(options: &Watch, arguments: &[String]) -> Result<(), Failure> {
-    match options.compare.as_deref() {
-        Some([before, after]) => comparing::compare(before, after, options.json, arguments),
-        _ => follow(options, arguments),
+    match &options.compare {
+        Some(files) => comparing::compare(files, options.groups.as_deref(), options.json, arguments),
+        None => follow(options, arguments),
     }
 }
 

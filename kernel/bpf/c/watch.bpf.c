@@ -84,14 +84,18 @@ struct opened {
 	u16 local_port, remote_port, family;
 	u8 opener, sack, timestamps, scaled, snd_wscale, rcv_wscale, ecn, pad[3];
 	char law[16];
-	u32 retransmitted, more;
+	/* Retransmissions, and segments with data, that were sent by now. */
+	u32 retransmitted, data_segments;
 };
 
 struct closed {
 	struct fact fact;
 	u64 bytes_acked;
-	u32 una, retransmitted, delivered, srtt_us, lost, pad;
+	u32 una, retransmitted, delivered, srtt_us, lost;
+	/* Segments with data: those that the kernel counts, and those that `leaves` saw. */
+	u32 data_segments;
 	char law[16];
+	u32 seen_segments, pad;
 };
 
 /* The connection has another congestion control, chosen by the program or by the one before. */
@@ -110,6 +114,8 @@ struct watched {
 	/* Transmissions not reported yet, and the highest number sent. */
 	u32 held, held_end, next, number;
 	u32 reported, lost, unsaid;
+	/* Segments with data that passed. */
+	u32 segments;
 };
 
 struct {
@@ -188,6 +194,7 @@ struct tcp_sock___w {
 	u32 srtt_us;
 	u32 delivered;
 	u32 total_retrans;
+	u32 data_segs_out;
 	u64 bytes_acked;
 	u8 ecn_flags;
 	struct tcp_options_received___w rx_opt;
@@ -195,11 +202,16 @@ struct tcp_sock___w {
 
 struct sk_buff___w {
 	u16 transport_header;
+	u32 end;
 	unsigned char *head;
 	unsigned char *data;
 	u32 len;
 	struct sock *sk;
 	struct net_device *dev;
+};
+
+struct skb_shared_info___w {
+	u16 gso_segs;
 };
 
 #pragma clang attribute pop
@@ -275,6 +287,16 @@ static __always_inline void put(struct fact *f, struct watched *w)
 	if (w)
 		w->unsaid = 0;
 	bpf_ringbuf_submit(f, BPF_RB_NO_WAKEUP);
+}
+
+/* The segments that the network card makes of a packet. */
+static __always_inline u32 segments_of(struct sk_buff___w *s)
+{
+	struct skb_shared_info___w *shared = (struct skb_shared_info___w *)(s->head + s->end);
+	u16 count = 0;
+
+	bpf_core_read(&count, sizeof(count), &shared->gso_segs);
+	return count ? count : 1;
 }
 
 /* A quarter of the smoothed RTT, which is stored eightfold; at least one millisecond. */
@@ -390,6 +412,7 @@ static __always_inline void opens(struct sock *sk, struct tcp_sock___w *tp, bool
 	o->ecn = tp->ecn_flags & ECN_OK;
 	name_law(o->law, tp);
 	o->retransmitted = tp->total_retrans;
+	o->data_segments = tp->data_segs_out;
 	put(&o->fact, w);
 }
 
@@ -409,6 +432,8 @@ static __always_inline void ends(struct tcp_sock___w *tp, struct watched *w)
 	c->delivered = tp->delivered;
 	c->srtt_us = tp->srtt_us;
 	c->lost = w->lost;
+	c->data_segments = tp->data_segs_out;
+	c->seen_segments = w->segments;
 	c->pad = 0;
 	name_law(c->law, tp);
 	put(&c->fact, w);
@@ -469,6 +494,8 @@ SEC("tp_btf/net_dev_start_xmit") int BPF_PROG(leaves, struct sk_buff *skb)
 	w->packet = (u64)skb;
 	w->device = (u64)s->dev;
 	w->number = seq;
+	if (end - seq > (header.flags & FIN))
+		w->segments += segments_of(s);
 	if (w->law) {
 		law = (u64)law_of(tp);
 		if (w->law != law) {

@@ -49,6 +49,8 @@ pub struct Numbers {
     pub ssthresh: u32,
     /// The state of the congestion control: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
     pub state: u8,
+    /// Time in nanoseconds since 1970.
+    pub at: u64,
 }
 
 /// One thing that happened to a socket.
@@ -79,6 +81,8 @@ pub enum What<'a> {
         law: &'a str,
         /// Segments that were retransmitted in the handshake.
         retransmitted: u32,
+        /// Segments with data that were sent before.
+        data_segments: u32,
     },
     /// The socket has another congestion control, of this name.
     Named(&'a str),
@@ -105,6 +109,10 @@ pub struct Closing<'a> {
     pub srtt_us: u32,
     /// Facts of the socket that found no room in the ring.
     pub lost: u32,
+    /// Segments with data that the kernel counts as sent since the socket exists.
+    pub data_segments: u32,
+    /// Segments with data that were seen to leave since the handshake.
+    pub seen_segments: u32,
     /// The name of its congestion control.
     pub law: &'a str,
 }
@@ -236,7 +244,7 @@ fn offset() -> Result<u64, KernelError> {
 const FACT: usize = 40;
 const OPTIONS: usize = 40;
 const OPENED: usize = 144;
-const CLOSED: usize = 88;
+const CLOSED: usize = 96;
 const NAMED: usize = 56;
 
 fn word(record: &[u8], at: usize) -> u32 {
@@ -279,13 +287,15 @@ fn read(record: &[u8], offset: u64) -> Option<Fact<'_>> {
                 delivered: word(record, 56),
                 srtt_us: word(record, 60),
                 lost: word(record, 64),
-                law: name(&record[72..]),
+                data_segments: word(record, 68),
+                law: name(&record[72..88]),
+                seen_segments: word(record, 88),
             })
         }
         5 => What::Named(name(record.get(FACT..NAMED)?)),
         _ => return None,
     };
-    let numbers = Numbers { cwnd: word(record, 24), ssthresh: word(record, 28), state };
+    let numbers = Numbers { cwnd: word(record, 24), ssthresh: word(record, 28), state, at };
     Some(Fact { socket: long(record, 0), numbers, lost: word(record, 36), what })
 }
 
@@ -319,8 +329,9 @@ fn opened(record: &[u8], at: u64) -> Option<What<'_>> {
         ecn: ecn != 0,
     };
     let (namespace, cookie) = (word(record, 80), long(record, 72));
-    let (law, retransmitted) = (name(&record[120..136]), word(record, 136));
-    Some(What::Opened { opening, namespace, cookie, law, retransmitted })
+    let law = name(&record[120..136]);
+    let (retransmitted, data_segments) = (word(record, 136), word(record, 140));
+    Some(What::Opened { opening, namespace, cookie, law, retransmitted, data_segments })
 }
 
 #[cfg(test)]
@@ -343,7 +354,7 @@ mod tests {
         let record = fact(2, FACT);
         let one = read(&record, 5).expect("a departure");
         assert_eq!((one.socket, one.lost), (7, 3));
-        assert_eq!(one.numbers, Numbers { cwnd: 10, ssthresh: 20, state: 2 });
+        assert_eq!(one.numbers, Numbers { cwnd: 10, ssthresh: 20, state: 2, at: 1_005 });
         let sent = Departure { at: 1_005, seq: 100, end: 200, flags: 0x10 };
         assert!(matches!(one.what, What::Sent(what) if what == sent));
         let mut record = fact(3, FACT + OPTIONS);
@@ -354,6 +365,13 @@ mod tests {
         let mut record = fact(5, NAMED);
         record[FACT..FACT + 4].copy_from_slice(b"reno");
         assert!(matches!(read(&record, 0).expect("a name").what, What::Named("reno")));
+        let mut record = fact(4, CLOSED);
+        for (at, value) in [(52, 4u32), (68, 90), (88, 88)] {
+            record[at..at + 4].copy_from_slice(&value.to_ne_bytes());
+        }
+        let closed = read(&record, 0).expect("an end");
+        let What::Closed(closed) = closed.what else { panic!("{closed:?}") };
+        assert_eq!((closed.retransmitted, closed.data_segments, closed.seen_segments), (4, 90, 88));
         assert!(read(&fact(9, FACT), 0).is_none() && read(&[2], 0).is_none());
         assert!(read(&fact(1, OPENED - 1), 0).is_none(), "cut short");
     }

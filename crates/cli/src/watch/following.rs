@@ -10,6 +10,7 @@ use firstflight_report::Rows;
 use firstflight_scenario::quantity;
 
 use super::options::Watch;
+use super::serving::Serving;
 use super::telling::Telling;
 use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
@@ -26,12 +27,17 @@ pub(super) fn follow(options: &Watch, arguments: &[String]) -> Result<(), Failur
     let every = time("--every", &options.every, arguments)?;
     let order = order(options, arguments)?;
     check(options, arguments)?;
+    let serving = options.listen.as_deref().map(|text| Serving::listen(text, arguments)).transpose()?;
+    let address = serving.as_ref().and_then(Serving::address);
     let interrupt = Interrupt::listen();
     let attached = Attached::attach(&order).map_err(Failure::usage)?;
     // This is printed before the view takes over the terminal.
-    output::say("watching, until Ctrl-C\n");
+    output::say(&match address {
+        Some(address) => format!("watching, until Ctrl-C; metrics at http://{address}/metrics\n"),
+        None => "watching, until Ctrl-C\n".to_owned(),
+    });
     let inspect = super::telling::of_captures(options);
-    let telling = RefCell::new(Telling::new(options, &inspect, every)?);
+    let telling = RefCell::new(Telling::new(options, &inspect, (every, serving))?);
     #[expect(clippy::disallowed_methods, reason = "this is the edge: facts come by the machine's clock")]
     let began = Instant::now();
     let goes_on = || {
@@ -93,19 +99,24 @@ fn time(option: &str, text: &str, arguments: &[String]) -> Result<Duration, Fail
 
 /// Tests that the requested outputs can be written.
 fn check(options: &Watch, arguments: &[String]) -> Result<(), Failure> {
-    let targets = [("--parquet", &options.parquet), ("--openmetrics", &options.openmetrics)];
-    for (option, path) in targets {
-        let Some(path) = path else { continue };
-        check_file(option, path, &[], arguments)?;
+    if options.state.is_some() && options.listen.is_none() && options.openmetrics.is_none() {
+        let why = "it keeps the counters of --listen and of --openmetrics: give one of them too";
+        return Err(Failure::usage(format!("--state: {why}")));
     }
-    if let [(_, Some(rows)), (_, Some(metrics))] = targets
-        && is_same(rows, metrics)
-    {
-        let path = metrics.display();
-        return Err(Failure::usage(format!(
-            "--openmetrics: {path} is --parquet's file too, {}",
-            rows.display()
-        )));
+    let targets = [
+        ("--rows", &options.rows),
+        ("--parquet", &options.parquet),
+        ("--openmetrics", &options.openmetrics),
+        ("--state", &options.state),
+    ];
+    let targets: Vec<(&str, &Path)> =
+        targets.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))).collect();
+    for (place, (option, path)) in targets.iter().enumerate() {
+        check_file(option, path, &[], arguments)?;
+        if let Some((other, earlier)) = targets[..place].iter().find(|(_, earlier)| is_same(earlier, path)) {
+            let (path, earlier) = (path.display(), earlier.display());
+            return Err(Failure::usage(format!("{option}: {path} is {other}'s file too, {earlier}")));
+        }
     }
     Ok(())
 }

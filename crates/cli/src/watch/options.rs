@@ -10,10 +10,14 @@ use crate::options::TableOptions;
 /// `firstflight watch`.
 #[derive(Args, Debug)]
 pub(crate) struct Watch {
-    /// Compare two files of --parquet instead: the start-ups before a deployment, and those after it.
-    #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"], conflicts_with_all = ["parquet", "openmetrics", "every", "duration",
-        "port", "netns", "loopback", "prefix", "detail", "ring", "summary", "wide", "columns", "plain"])]
+    /// Compare start-ups instead: those of two files of --rows or --parquet, before and after, or with --groups those of all files by
+    /// congestion control.
+    #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with_all = ["rows", "parquet", "openmetrics", "listen", "state", "every",
+        "duration", "port", "netns", "loopback", "prefix", "detail", "ring", "summary", "wide", "columns", "plain"])]
     pub(super) compare: Option<Vec<PathBuf>>,
+    /// The two congestion controls to compare, such as cubic,bbr; the first is the reference.
+    #[arg(long, value_name = "CC,CC", requires = "compare")]
+    pub(super) groups: Option<String>,
     #[command(flatten)]
     pub(super) table: TableOptions,
     /// Print only JSON: a line for each start-up when its connection ends; with --compare one for each number.
@@ -25,13 +29,22 @@ pub(crate) struct Watch {
     /// Show no view while it goes on: only the report in the end.
     #[arg(long)]
     pub(super) plain: bool,
+    /// Append a line of JSON for each start-up when its connection ends.
+    #[arg(long, value_name = "FILE")]
+    pub(super) rows: Option<PathBuf>,
     /// Write the start-ups as Parquet, those so far from time to time.
     #[arg(long, value_name = "FILE")]
     pub(super) parquet: Option<PathBuf>,
     /// Keep a text of OpenMetrics up to date, each time as a whole.
     #[arg(long, value_name = "FILE")]
     pub(super) openmetrics: Option<PathBuf>,
-    /// How often that text is written.
+    /// Serve that text over HTTP as /metrics, at a loopback address such as 127.0.0.1:9099.
+    #[arg(long, value_name = "ADDRESS", allow_hyphen_values = true)]
+    pub(super) listen: Option<String>,
+    /// Keep the counters of that text over a restart.
+    #[arg(long, value_name = "FILE")]
+    pub(super) state: Option<PathBuf>,
+    /// How often --openmetrics is written.
     #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
     pub(super) every: String,
     /// How long it lasts [until it is interrupted].

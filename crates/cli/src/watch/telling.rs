@@ -11,9 +11,14 @@ use firstflight_export::{WholeFile, json, write_whole};
 use firstflight_inspect::Inspected;
 use firstflight_kernel::{Fact, What};
 use firstflight_report::TableStyle;
-use firstflight_watch::{Groups, Numbers, Opened, Start, Totals, Watcher, columns, openmetrics, record};
+use firstflight_watch::{
+    Closed, Groups, Numbers, Opened, Start, Totals, Watcher, columns, openmetrics, record,
+};
 
 use super::options::Watch;
+use super::rows::AppendedRows;
+use super::serving::Serving;
+use super::state::State;
 use super::view::{Shown, View};
 use crate::failure::Failure;
 use crate::inspect::{self, Inspect};
@@ -38,7 +43,12 @@ pub(super) struct Telling<'a> {
     doubtful: u64,
     latest: VecDeque<Start>,
     lines: Vec<u8>,
+    rows: Option<AppendedRows>,
     parquet: Option<ParquetRows<WholeFile>>,
+    serving: Option<Serving>,
+    state: Option<State>,
+    /// The totals of earlier runs, by the file of `--state`.
+    earlier: Totals,
     report: inspect::Telling<'a>,
     metrics: Option<Metrics>,
     /// The elapsed time from which the rows so far must be published, if there are new ones.
@@ -47,8 +57,8 @@ pub(super) struct Telling<'a> {
     view: Option<View>,
     drawn: Duration,
     totals: Totals,
-    /// Retransmissions that the kernel counted but that no event reported.
-    unseen: u64,
+    /// Retransmissions, and all segments with data, that the kernel counted but that no event reported.
+    unseen: [u64; 2],
     failure: Option<Failure>,
     /// Whether the reader of standard output has closed it.
     is_unread: bool,
@@ -75,7 +85,16 @@ pub(super) fn of_captures(options: &Watch) -> Inspect {
 
 impl<'a> Telling<'a> {
     /// Opens the outputs; `inspect` has the options of the report.
-    pub(super) fn new(options: &'a Watch, inspect: &'a Inspect, every: Duration) -> Result<Self, Failure> {
+    pub(super) fn new(
+        options: &'a Watch,
+        inspect: &'a Inspect,
+        (every, serving): (Duration, Option<Serving>),
+    ) -> Result<Self, Failure> {
+        let rows = options.rows.as_deref().map(AppendedRows::open).transpose()?;
+        let (state, earlier, groups) = match options.state.as_deref().map(State::open).transpose()? {
+            Some((state, earlier, groups)) => (Some(state), earlier, groups),
+            None => (None, Totals::default(), Groups::default()),
+        };
         let parquet = match &options.parquet {
             Some(path) => {
                 let file = WholeFile::create(path).map_err(Failure::write)?;
@@ -89,12 +108,16 @@ impl<'a> Telling<'a> {
         Ok(Self {
             options,
             watcher: Watcher::new(options.prefix),
-            groups: Groups::default(),
+            groups,
             told: 0,
             doubtful: 0,
             latest: VecDeque::new(),
             lines: Vec::new(),
+            rows,
             parquet,
+            serving,
+            state,
+            earlier,
             report: inspect::Telling::new(inspect)?,
             metrics,
             rows_due: Duration::ZERO,
@@ -102,7 +125,7 @@ impl<'a> Telling<'a> {
             view: if wants_view { View::open() } else { None },
             drawn: Duration::ZERO,
             totals: Totals::default(),
-            unseen: 0,
+            unseen: [0; 2],
             failure: None,
             is_unread: false,
         })
@@ -110,12 +133,12 @@ impl<'a> Telling<'a> {
 
     /// Takes one event of a socket.
     pub(super) fn take(&mut self, fact: &Fact<'_>) {
-        let firstflight_kernel::Numbers { cwnd, ssthresh, state } = fact.numbers;
-        let numbers = Numbers { cwnd, ssthresh, state };
+        let firstflight_kernel::Numbers { cwnd, ssthresh, state, at } = fact.numbers;
+        let numbers = Numbers { cwnd, ssthresh, state, at };
         let (socket, lost) = (fact.socket, fact.lost);
         match fact.what {
-            What::Opened { opening, namespace, cookie, law, retransmitted } => {
-                let opened = Opened { opening, namespace, cookie, law, retransmitted };
+            What::Opened { opening, namespace, cookie, law, retransmitted, data_segments } => {
+                let opened = Opened { opening, namespace, cookie, law, retransmitted, data_segments };
                 if let Some(start) = self.watcher.opened(socket, numbers, &opened) {
                     self.tell(start);
                 }
@@ -125,9 +148,14 @@ impl<'a> Telling<'a> {
             What::Heard(hearing) => self.watcher.heard(socket, numbers, lost, &hearing),
             What::Closed(closing) => {
                 // The kernel's total also counts losses whose events were lost.
-                let start =
-                    self.watcher.closed(socket, numbers, closing.lost, closing.law, closing.retransmitted);
-                if let Some(start) = start {
+                let closed = Closed {
+                    lost: closing.lost,
+                    law: closing.law,
+                    retransmitted: closing.retransmitted,
+                    data_segments: closing.data_segments,
+                    seen_segments: closing.seen_segments,
+                };
+                if let Some(start) = self.watcher.closed(socket, numbers, &closed) {
                     self.tell(start);
                 }
             }
@@ -137,7 +165,7 @@ impl<'a> Telling<'a> {
     /// Reports a start-up. Its row is kept even if another output has failed, because the observation cannot be repeated.
     fn tell(&mut self, mut start: Start) {
         if let Err(failure) = self.keep(&mut start) {
-            self.parquet = None;
+            (self.rows, self.parquet) = (None, None);
             self.failure.get_or_insert(failure);
         }
         if self.failure.is_none() {
@@ -145,17 +173,25 @@ impl<'a> Telling<'a> {
         }
     }
 
-    /// Adds the row of a start-up to the Parquet file.
+    /// Adds the row of a start-up to the files of rows.
     fn keep(&mut self, start: &mut Start) -> Result<(), Failure> {
+        if self.rows.is_none() && self.parquet.is_none() {
+            return Ok(());
+        }
+        let row = record(start).map_err(Failure::write)?;
+        if let Some(rows) = &mut self.rows {
+            rows.push(&row)?;
+        }
         let Some(parquet) = &mut self.parquet else { return Ok(()) };
         self.has_new_rows = true;
-        parquet.push(record(start).map_err(Failure::write)?).map_err(Failure::write)
+        parquet.push(row).map_err(Failure::write)
     }
 
     fn put(&mut self, start: Start) -> Result<(), Failure> {
         self.told += 1;
         self.doubtful += u64::from(start.facts_lost > 0);
-        self.unseen += start.unseen_retransmissions.unwrap_or(0);
+        self.unseen[0] += start.unseen_retransmissions.unwrap_or(0);
+        self.unseen[1] += u64::from(start.unseen_segments.unwrap_or(0));
         self.groups.add(&start);
         if self.options.json && !self.options.summary {
             self.lines.extend(json::line(&start).map_err(Failure::write)?.into_bytes());
@@ -175,9 +211,15 @@ impl<'a> Telling<'a> {
             opened: self.watcher.opened_so_far(),
             facts_lost: lost,
         };
-        let written = self.flush().and_then(|()| self.write_metrics(elapsed));
+        // The rows come first, because a kill at any time must leave them.
+        let appended = self.append(elapsed);
+        let written = appended.and_then(|()| self.flush()).and_then(|()| self.write_metrics(elapsed));
         if let Err(failure) = written.and_then(|()| self.publish_rows(elapsed)) {
             self.failure.get_or_insert(failure);
+        }
+        let totals = self.all_totals();
+        if let Some(serving) = &mut self.serving {
+            serving.turn(elapsed, || openmetrics(&self.groups, &totals));
         }
         let mut goes_on = self.failure.is_none() && !self.is_unread;
         if let Some(view) = &mut self.view {
@@ -197,6 +239,19 @@ impl<'a> Telling<'a> {
         goes_on
     }
 
+    fn append(&mut self, elapsed: Duration) -> Result<(), Failure> {
+        self.rows.as_mut().map_or(Ok(()), |rows| rows.flush(elapsed))
+    }
+
+    /// Returns the totals of this run and of earlier ones.
+    fn all_totals(&self) -> Totals {
+        Totals {
+            open: self.totals.open,
+            opened: self.earlier.opened + self.totals.opened,
+            facts_lost: self.earlier.facts_lost + self.totals.facts_lost,
+        }
+    }
+
     fn flush(&mut self) -> Result<(), Failure> {
         let lines = std::mem::take(&mut self.lines);
         if lines.is_empty() {
@@ -214,11 +269,15 @@ impl<'a> Telling<'a> {
     }
 
     fn write_metrics(&mut self, elapsed: Duration) -> Result<(), Failure> {
+        let totals = self.all_totals();
+        if let Some(state) = &mut self.state {
+            state.write(elapsed, totals, &self.groups)?;
+        }
         let Some(metrics) = self.metrics.as_mut().filter(|metrics| elapsed >= metrics.due) else {
             return Ok(());
         };
         metrics.due = elapsed.saturating_add(metrics.every);
-        let text = openmetrics(&self.groups, &self.totals);
+        let text = openmetrics(&self.groups, &totals);
         write_whole(&metrics.path, text.as_bytes()).map_err(Failure::write)
     }
 
@@ -248,11 +307,13 @@ impl<'a> Telling<'a> {
         for start in self.watcher.finish() {
             self.tell(start);
         }
-        self.totals.facts_lost = lost;
+        self.totals = Totals { open: 0, opened: self.watcher.opened_so_far(), facts_lost: lost };
+        let appended = self.append(elapsed);
         if let (Some(rows), Some(path)) = (self.parquet.take(), &self.options.parquet) {
             rows.finish().map_err(Failure::write)?.commit().map_err(Failure::write)?;
             output::say_written(path);
         }
+        appended?;
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
@@ -288,8 +349,13 @@ impl<'a> Telling<'a> {
         if facts_lost > 0 && unknown > 0 {
             let _ = write!(told, "; {unknown} facts were of connections whose beginning was lost");
         }
-        if self.unseen > 0 {
-            let _ = write!(told, "; {} retransmissions that the kernel counts were not seen", self.unseen);
+        let [retransmissions, segments] = self.unseen;
+        if retransmissions > 0 {
+            let _ = write!(told, "; {retransmissions} retransmissions that the kernel counts were not seen");
+        }
+        if segments > 0 {
+            let _ =
+                write!(told, "; {segments} segments with data that the kernel counts were not seen to leave");
         }
         if skipped > 0 {
             let _ = write!(told, "; the kernel skipped {skipped} calls of the programs");

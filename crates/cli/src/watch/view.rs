@@ -105,8 +105,8 @@ const GROUPS: Heads = [
     ("flat", 6),
     ("none", 6),
     ("window p", 8),
-    ("Mbit/s", 7),
-    ("over p", 6),
+    ("over p", 7),
+    ("ends s", 7),
 ];
 
 const LATEST: Heads = [
@@ -116,26 +116,26 @@ const LATEST: Heads = [
     ("window p", 8),
     ("Mbit/s", 7),
     ("over p", 6),
-    ("90 % s", 7),
+    ("ends s", 7),
     ("idle", 4),
     ("", 0),
 ];
 
 fn of_group(((prefix, law), group): ((&str, &str), &Group)) -> [String; 9] {
-    let by = |cause: &str| group.causes.get(cause).copied().unwrap_or(0);
+    let by = |cause: &str| group.counters.causes.get(cause).copied().unwrap_or(0);
     let median = |told: firstflight_report::inspected::Quantiles, scale: f64| {
         told.median.as_f64().map_or_else(|| "-".to_owned(), |value| significant(value / scale))
     };
     [
         in_a_line(prefix),
         in_a_line(law),
-        count(group.starts),
+        count(group.counters.starts),
         count(by("loss") + by("timeout")),
         count(by("flat") + by("drain")),
         count(by("none")),
         median(group.window.quantiles(), 1.0),
-        median(group.rate.quantiles(), 1e6),
-        count(group.overshoot),
+        count(group.counters.overshoot),
+        median(group.completion.quantiles(), 1.0),
     ]
 }
 
@@ -151,7 +151,7 @@ fn of_start(start: &Start) -> [String; 9] {
         number(window.map(|(flight, mss)| flight as f64 / mss.max(1) as f64)),
         number(start.exit_rate_bps.map(|rate| rate / 1e6)),
         found.overshoot_segments.map_or_else(|| "-".to_owned(), count),
-        number(found.time_to_90pct_s),
+        number(found.transfer_s),
         count(found.idle_restarts_total),
         String::new(),
     ]
@@ -193,7 +193,7 @@ mod tests {
             exit_flight_bytes: Some(1_448 * 76),
             mss_bytes: Some(1_448),
             overshoot_segments: Some(9),
-            time_to_90pct_s: Some(0.25),
+            transfer_s: Some(0.25),
             ..Found::default()
         };
         Start {
@@ -209,7 +209,9 @@ mod tests {
     fn screen(width: u16, height: u16, starts: u64) -> Vec<String> {
         let mut groups = Groups::default();
         let latest: VecDeque<Start> = (1..=starts).map(start).collect();
-        latest.iter().for_each(|start| groups.add(start));
+        for start in &latest {
+            groups.add(start);
+        }
         let totals = Totals { open: 3, opened: 1_234, facts_lost: 0 };
         let elapsed = Duration::from_secs(12);
         let shown = Shown { elapsed, totals, told: starts, groups: &groups, latest: &latest };
@@ -227,7 +229,7 @@ mod tests {
         assert!(lines[2].starts_with("destination       control"), "{lines:#?}");
         assert!(lines[3].starts_with("203.0.113.0/24    ff_hystart"), "{lines:#?}");
         let words: Vec<&str> = lines[3].split_whitespace().skip(2).collect();
-        assert_eq!(words, ["5", "5", "0", "0", "76", "18.6", "45"], "{lines:#?}");
+        assert_eq!(words, ["5", "5", "0", "0", "76", "45", "0.250"], "{lines:#?}");
         let latest = lines.iter().find(|line| line.starts_with("203.0.113.1:443")).expect("it is shown");
         let words: Vec<&str> = latest.split_whitespace().skip(2).collect();
         assert_eq!(words, ["loss", "76", "18.6", "9", "0.250", "0"], "{lines:#?}");

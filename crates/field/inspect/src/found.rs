@@ -112,6 +112,15 @@ columns! {
         pub time_to_90pct_s: Option<f64> = ["s"]
             "From the first data of that time to the end of the first interval (the longer of the minimum RTT and 20 packet \
              times) that carries nine tenths of the later rate, sustained for four consecutive intervals.";
+        pub transfer_s: Option<f64> = ["s"]
+            "Completion time of the first transfer: the time for which data was outstanding, from the first data sent to the last \
+             data acknowledged. The transfer ends at the first idle restart, else with the connection's data. Pauses with \
+             nothing outstanding do not count. Known at the sender only.";
+        pub transfer_bytes: Option<u64> = ["bytes"] "Payload of the first transfer.";
+        pub time_to_100kb_s: Option<f64> = ["s"]
+            "The same time until 100,000 bytes of the first transfer were acknowledged in order.";
+        pub time_to_1mb_s: Option<f64> = ["s"]
+            "The same time until 1,000,000 bytes of it were acknowledged in order.";
         pub rounds_total: u64 =
             "Rounds: each ends with the first acknowledgement of anything sent in it.";
         /// The first rounds, 256 at most.

@@ -33,9 +33,9 @@ const UNDECIDED_NO_SACK: &str = "a paced sender lost packets, and without select
 
 const UNDECIDED_FEW: &str = "a paced sender lost packets with fewer than sixteen segments in flight: whether it left start-up for that is \
      not to be seen";
-const PASSED: &str = "a paced sender that ignores losses left start-up between `exit_after_s` and `exit_before_s`: whether for its rate, for \
+const PASSED: &str = "BBR-like: a paced sender that ignores losses left start-up between `exit_after_s` and `exit_before_s`: whether for its rate, for \
      losses or for a limit is not to be seen";
-const PASSED_TO_THE_END: &str = "a paced sender that ignores losses had a level flight from `exit_after_s` on to the end: whether it left start-up \
+const PASSED_TO_THE_END: &str = "BBR-like: a paced sender that ignores losses had a level flight from `exit_after_s` on to the end: whether it left start-up \
      is not to be seen";
 const NEVER_GREW: &str = "the flight of a paced sender was never larger than its first packets: whether it was in start-up is not to be \
      seen";
@@ -74,6 +74,7 @@ pub(crate) fn judge(number: usize, connection: &Connection, host: Host) -> Found
         rounds(&mut found, sender);
         later_rate(&mut found, side.saw_syn, sender, exit);
         restarts(&mut found, sender);
+        transfer(&mut found, sender, connection.is_over(host));
         set_back(&mut found, connection, sender, exit);
         displaced(&mut found, connection);
     } else {
@@ -82,8 +83,44 @@ pub(crate) fn judge(number: usize, connection: &Connection, host: Host) -> Found
         let why = why.unwrap_or(if is_unseen { UNSEEN_DATA } else { NO_DATA });
         found.lacks(STARTUP_FIELDS, why);
         found.lacks(["later_rate_bps"], why);
+        found.lacks(TRANSFER_FIELDS, why);
     }
     found
+}
+
+/// Fields about the first transfer.
+const TRANSFER_FIELDS: [&str; 4] = ["transfer_s", "transfer_bytes", "time_to_100kb_s", "time_to_1mb_s"];
+
+/// Reports how long the first transfer took. `is_over` says whether the connection ended.
+fn transfer(found: &mut Found, sender: &Sender, is_over: bool) {
+    let transfer = &sender.transfer;
+    if found.vantage != Some("sender") {
+        found.lacks(TRANSFER_FIELDS, "away from the sender, the time of its first data is not to be seen");
+        return;
+    }
+    if sender.lacks_acks() {
+        found.lacks(TRANSFER_FIELDS, NO_ACKS);
+        return;
+    }
+    let [early, late] = transfer.reached().map(|time| time.map(seconds));
+    (found.time_to_100kb_s, found.time_to_1mb_s) = (early, late);
+    if early.is_none() {
+        found.lacks(["time_to_100kb_s"], "fewer bytes of the first transfer were acknowledged");
+    }
+    if late.is_none() {
+        found.lacks(["time_to_1mb_s"], "fewer bytes of the first transfer were acknowledged");
+    }
+    let whole = transfer.whole().filter(|_| is_over || transfer.is_over());
+    found.transfer_s = whole.map(|(_, time)| seconds(time));
+    found.transfer_bytes = whole.map(|(bytes, _)| bytes);
+    if whole.is_none() {
+        let why = if is_over {
+            "the connection ended before all that was sent was acknowledged"
+        } else {
+            "the transfer goes on"
+        };
+        found.lacks(["transfer_s", "transfer_bytes"], why);
+    }
 }
 
 /// Fields that are undefined for a host that sent nothing.
@@ -535,8 +572,9 @@ fn later_rate(found: &mut Found, saw_syn: bool, sender: &Sender, exit: Option<Ex
 /// Marks rates as undefined if the capture's clock was set back in the time over which they are measured.
 fn set_back(found: &mut Found, connection: &Connection, sender: &Sender, exit: Option<Exit>) {
     let Some(at) = connection.clock.set_back else { return };
-    found.throughput_bps = None;
-    found.lacks(["throughput_bps"], SET_BACK);
+    (found.throughput_bps, found.transfer_s, found.transfer_bytes) = (None, None, None);
+    (found.time_to_100kb_s, found.time_to_1mb_s) = (None, None);
+    found.lacks(["throughput_bps"].into_iter().chain(TRANSFER_FIELDS), SET_BACK);
     if sender.instants.first_data.is_none_or(|first| first >= at) {
         return;
     }
@@ -573,13 +611,17 @@ fn displaced(found: &mut Found, connection: &Connection) {
 }
 
 /// More fields that are undefined if the order of packets is not known.
-const ORDERED_FIELDS: [&str; 6] = [
+const ORDERED_FIELDS: [&str; 10] = [
     "vantage",
     "handshake_rtt_s",
     "rtt_to_sender_s",
     "rtt_to_receiver_s",
     "throughput_bps",
     "later_rate_bps",
+    "transfer_s",
+    "transfer_bytes",
+    "time_to_100kb_s",
+    "time_to_1mb_s",
 ];
 
 /// Returns a copy with only the fields for the connection's ends, tunnel, role and times.

@@ -36,6 +36,7 @@ mod socket;
 mod table;
 mod timer;
 mod trace;
+mod transfer;
 mod vantage;
 mod views;
 
@@ -47,7 +48,7 @@ pub use inspector::{Continuation, Inspector};
 pub use order::Times;
 pub use path::{PathSeen, Pause, Waited};
 pub use quic::QuicLog;
-pub use socket::{Departure, Hearing, Opening, Socket};
+pub use socket::{Departure, Hearing, Moment, Opening, Socket};
 pub use trace::Trace;
 pub use vantage::SeenAt;
 

@@ -45,7 +45,7 @@ pub(crate) struct Round {
     /// Number of bursts after the first. `triggered` is the number of them that were sent when an acknowledgement arrived.
     pub(crate) bursts: u64,
     pub(crate) triggered: u64,
-    /// Whether the application limited the sender. `by_receiver` says whether the receiver's window was full for more than a tenth of the
+    /// Whether the application limited the sender. `by_receiver` says whether the receiver's window was full for more than half of the
     /// round.
     pub(crate) by_application: bool,
     pub(crate) by_receiver: bool,
@@ -264,7 +264,7 @@ impl Rounds {
 /// follows within this eighth, or within 50 microseconds but at most half of the even spacing.
 fn measure(round: &mut Round, gaps: &[Gap]) {
     let end = round.ended.or(round.last_sent).unwrap_or(round.began);
-    round.by_receiver = round.window_full > end.saturating_sub(round.began) / 10;
+    round.by_receiver = round.window_full > end.saturating_sub(round.began) / 2;
     let segments = round.segments + round.resent;
     let even = end.saturating_sub(round.began) / segments.max(1);
     let close = even / 8;

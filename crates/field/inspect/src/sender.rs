@@ -18,6 +18,7 @@ use crate::rounds::Rounds;
 use crate::rtt::Rtt;
 use crate::scoreboard::Scoreboard;
 use crate::timer::Timer;
+use crate::transfer::Transfer;
 use state::{Drawn, Flight, Instants, Limits, Marks, Periods, Recovery, Segments};
 
 /// Offset of a stream's first byte. The offsets below are for earlier data of the stream, if the capture begins in the middle.
@@ -42,6 +43,7 @@ pub(crate) struct Sender {
     pub(crate) segments: Segments,
     limits: Limits,
     timer: Timer,
+    pub(crate) transfer: Transfer,
     /// Acknowledgements that passed the capture point but have not yet reached the sender, with their arrival times.
     coming: VecDeque<(u64, Ack)>,
     pub(crate) drawn: Drawn,
@@ -63,6 +65,7 @@ impl Sender {
             segments: Segments::default(),
             limits: Limits::default(),
             timer: Timer::default(),
+            transfer: Transfer::default(),
             coming: VecDeque::new(),
             drawn: Drawn { trace: is_drawn.then(Box::default), path: is_drawn.then(Box::default) },
         }

@@ -7,6 +7,7 @@ use std::num::NonZeroU16;
 use firstflight_tcp::{Flags, Segment, Timestamps};
 
 use crate::connection::Connection;
+use crate::exit::{Cause, Exit};
 use crate::found::Found;
 use crate::handshake::Host;
 use crate::judge;
@@ -70,6 +71,16 @@ pub struct Hearing<'a> {
     pub options: &'a [u8],
 }
 
+/// A sender's state at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Moment {
+    at: u64,
+    /// Bytes in flight.
+    flight: u64,
+    /// Index of the round.
+    round: usize,
+}
+
 /// A connection followed through its socket.
 #[derive(Debug)]
 pub struct Socket {
@@ -116,6 +127,24 @@ impl Socket {
         segment.flags = Flags(flags & (Flags::ACK.0 | Flags::ECE.0));
         let ends = self.connection.ends;
         self.connection.take(&packet(at, ends[1 - self.host], ends[self.host], segment, 0));
+    }
+
+    /// Returns the state of the sender at the time `at`, which may be the end of its start-up.
+    pub fn moment(&self, at: u64) -> Moment {
+        let sender = &self.connection.hosts[self.host].sender;
+        Moment {
+            at,
+            flight: sender.board.flight(),
+            round: usize::try_from(sender.rounds.count).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// Ends start-up where the kernel reports that BBR's Drain began. Packets do not show it, because BBR ignores single losses and is
+    /// paced. `None` if Drain did not begin.
+    pub fn drained(&mut self, moment: Option<Moment>) {
+        let exit =
+            moment.map(|Moment { at, flight, round }| Exit { round, ..Exit::new(Cause::Drain, at, flight) });
+        self.connection.hosts[self.host].sender.end_as_reported(exit);
     }
 
     /// Returns the results so far, as if the connection's events ended here. Works on a copy, so the time it takes is proportional to the

@@ -30,7 +30,7 @@ pub fn mean_and_half(values: &[f64], comparisons: u64) -> Option<(f64, Option<f6
 
 /// Returns the t for which |T| < t has the probability `inside`, at least 0.95, by Student's distribution with `df` ≥ 1 degrees of freedom.
 #[expect(clippy::cast_precision_loss, reason = "runs are far below 2^53")]
-pub(crate) fn t_within(inside: f64, df: u64) -> f64 {
+pub fn t_within(inside: f64, df: u64) -> f64 {
     /// With more degrees of freedom than this, the expansion about the normal distribution is good to ten digits at 95 %.
     const LARGE: u64 = 1000;
     if df > LARGE {

@@ -43,6 +43,9 @@ pub struct Start {
     /// Number of retransmissions after the handshake that the kernel's statistics contain but no event reported; `None` for an open
     /// connection.
     pub unseen_retransmissions: Option<u64>,
+    /// Number of segments with data that the kernel's statistics contain but that were not seen to leave; `None` for an open connection. A
+    /// queue of this host may have dropped them.
+    pub unseen_segments: Option<u32>,
     /// Number of the connection's events that the kernel could not report because the ring buffer was full. Above 0, all other numbers are
     /// doubtful.
     pub facts_lost: u32,
@@ -112,6 +115,13 @@ pub const COLUMNS: &[Column] = &[
         "segments",
         Kind::Whole,
         "The retransmissions after the handshake that the kernel counts and no fact reports; null for an open connection.",
+    ),
+    column(
+        "unseen_segments",
+        "segments",
+        Kind::Whole,
+        "The segments with data after the handshake that the kernel counts and that did not pass its network devices, or unseen: a \
+         queue of the host may have dropped them; null for an open connection.",
     ),
     column("facts_lost", "", Kind::Whole, "Facts of the connection that found no room in the ring."),
 ];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-use firstflight_inspect::{Departure, Found, Hearing, Opening, Socket};
+use firstflight_inspect::{Departure, Found, Hearing, Moment, Opening, Socket};
 
 use crate::start::Start;
 
@@ -70,6 +70,8 @@ pub struct Numbers {
     pub ssthresh: u32,
     /// The state of the congestion control with Linux's numbers: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
     pub state: u8,
+    /// Time of the event in nanoseconds, with the origin of the segments' times.
+    pub at: u64,
 }
 
 /// A connection that has completed its handshake.
@@ -85,6 +87,23 @@ pub struct Opened<'a> {
     pub law: &'a str,
     /// Number of segments retransmitted in the handshake.
     pub retransmitted: u32,
+    /// Number of segments with data that were sent before.
+    pub data_segments: u32,
+}
+
+/// A connection that is closed, by the kernel's statistics.
+#[derive(Clone, Copy, Debug)]
+pub struct Closed<'a> {
+    /// Total number of the connection's events that were lost because the ring buffer was full.
+    pub lost: u32,
+    /// The name of the congestion control.
+    pub law: &'a str,
+    /// Number of retransmitted segments.
+    pub retransmitted: u32,
+    /// Number of segments with data that the kernel counts.
+    pub data_segments: u32,
+    /// Number of segments with data that were seen to leave.
+    pub seen_segments: u32,
 }
 
 /// The kernel's variables at its own exit from slow start.
@@ -93,6 +112,8 @@ struct Left {
     cwnd: u32,
     ssthresh: u32,
     state: u8,
+    /// The sender at that time.
+    moment: Moment,
 }
 
 /// A congestion control that a connection used.
@@ -123,6 +144,8 @@ struct Followed {
     bare_ends: u64,
     /// The kernel's count of retransmitted segments when the connection opened and, once known, when it closed.
     retransmitted: (u32, Option<u32>),
+    /// The kernel's count of segments with data when the connection opened.
+    data_segments: u32,
 }
 
 /// All connections that are followed.
@@ -183,6 +206,7 @@ impl Watcher {
             has_data: false,
             bare_ends: 0,
             retransmitted: (opened.retransmitted, None),
+            data_segments: opened.data_segments,
         };
         let mut before = self.followed.insert(id, followed)?;
         before.about.facts_lost = before.about.facts_lost.max(1);
@@ -220,16 +244,9 @@ impl Watcher {
         }
     }
 
-    /// Records the end of a connection. Returns its start-up if it sent data. `lost` is the total number of its events that were lost
-    /// because the ring buffer was full.
-    pub fn closed(
-        &mut self,
-        id: u64,
-        numbers: Numbers,
-        lost: u32,
-        law: &str,
-        retransmitted: u32,
-    ) -> Option<Start> {
+    /// Records the end of a connection. Returns its start-up if it sent data.
+    pub fn closed(&mut self, id: u64, numbers: Numbers, closed: &Closed<'_>) -> Option<Start> {
+        let Closed { lost, law, retransmitted, data_segments, seen_segments } = *closed;
         self.note(id, numbers, 0)?;
         let mut followed = self.followed.remove(&id)?;
         followed.about.facts_lost = lost;
@@ -239,6 +256,8 @@ impl Watcher {
         }
         followed.about.kernel_retransmitted_segments = Some(retransmitted);
         followed.retransmitted.1 = Some(retransmitted);
+        let counted = data_segments.wrapping_sub(followed.data_segments);
+        followed.about.unseen_segments = Some(counted.saturating_sub(seen_segments));
         followed.governed_by(law);
         Some(followed.end(true))
     }
@@ -282,16 +301,26 @@ impl Followed {
             return;
         }
         if before.ssthresh >= INFINITE || numbers.cwnd >= numbers.ssthresh {
-            self.left = Some(Left { cwnd: before.cwnd, ssthresh: numbers.ssthresh, state: numbers.state });
+            self.left = Some(Left {
+                cwnd: before.cwnd,
+                ssthresh: numbers.ssthresh,
+                state: numbers.state,
+                moment: self.socket.moment(numbers.at),
+            });
         }
     }
 
     fn end(self, is_over: bool) -> Start {
-        let Self { number, socket, about, numbers, at_end, left, laws, bare_ends, retransmitted, .. } = self;
+        let Self { number, mut socket, about, numbers, at_end, left, laws, bare_ends, retransmitted, .. } =
+            self;
         // When a connection ends after an idle time, Linux reduces the window as it sends the FIN. The variables just before are used.
         let numbers = at_end.unwrap_or(numbers);
+        let (law, later) = governing(laws);
+        if is_bbr(&law) {
+            socket.drained(left.map(|left| left.moment));
+        }
         let mut start = Start { found: socket.finish(number, is_over), is_open: !is_over, ..*about };
-        (start.congestion_control, start.congestion_control_later) = governing(laws);
+        (start.congestion_control, start.congestion_control_later) = (law, later);
         start.unseen_retransmissions = retransmitted.1.map(|at_end| {
             let seen = start.found.retransmitted_segments.unwrap_or(0) + bare_ends.saturating_sub(1);
             u64::from(at_end.saturating_sub(retransmitted.0)).saturating_sub(seen)
@@ -325,6 +354,12 @@ fn governing(mut laws: Vec<Governed>) -> (String, Option<String>) {
         Some(one) if one.law != last => (one.law, Some(last)),
         _ => (last, None),
     }
+}
+
+/// Checks whether the congestion control is a version of BBR. Each sets a finite ssthresh when Drain begins, and at no other end of its
+/// start-up.
+fn is_bbr(law: &str) -> bool {
+    law.starts_with("bbr")
 }
 
 /// Returns the name of a state of Linux's congestion control; `None` for an unknown number.

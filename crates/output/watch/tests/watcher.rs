@@ -3,7 +3,7 @@
 use firstflight_inspect::{Departure, Hearing, Opening};
 use firstflight_tcp::Flags;
 use firstflight_watch::{
-    COLUMNS, Groups, Numbers, Opened, Prefixes, Start, Totals, Watcher, columns, openmetrics, record,
+    COLUMNS, Closed, Groups, Numbers, Opened, Prefixes, Start, Totals, Watcher, columns, openmetrics, record,
 };
 
 const MS: u64 = 1_000_000;
@@ -28,14 +28,24 @@ fn opening(remote: &str) -> Opening {
 }
 
 fn numbers(cwnd: u32, ssthresh: u32, state: u8) -> Numbers {
-    Numbers { cwnd, ssthresh, state }
+    Numbers { cwnd, ssthresh, state, at: 0 }
+}
+
+fn closed(lost: u32, law: &str, retransmitted: u32) -> Closed<'_> {
+    Closed { lost, law, retransmitted, data_segments: 552, seen_segments: 549 }
 }
 
 /// Sends rounds of `sizes` segments, 40 ms each, by a socket whose window is `cwnd` and whose threshold becomes finite with the last round.
 fn rounds(watcher: &mut Watcher, id: u64, sizes: &[u32], law: &str) -> Option<Start> {
     let (mut at, mut next, mut una) = (101 * MS, 1, 1);
-    let opened =
-        Opened { opening: opening("203.0.113.77:5000"), namespace: 4, cookie: 7 + id, law, retransmitted: 1 };
+    let opened = Opened {
+        opening: opening("203.0.113.77:5000"),
+        namespace: 4,
+        cookie: 7 + id,
+        law,
+        retransmitted: 1,
+        data_segments: 2,
+    };
     assert_eq!(watcher.opened(id, numbers(10, INFINITE, 0), &Opened { law: "bbr", ..opened }), None);
     // The program chooses its own congestion control before it sends.
     watcher.named(id, numbers(10, INFINITE, 0), 0, law);
@@ -55,7 +65,7 @@ fn rounds(watcher: &mut Watcher, id: u64, sizes: &[u32], law: &str) -> Option<St
             at += 100_000;
         }
     }
-    watcher.closed(id, numbers(5, 7, 0), 0, "cubic", 3)
+    watcher.closed(id, numbers(5, 7, 0), &closed(0, "cubic", 3))
 }
 
 #[test]
@@ -74,10 +84,58 @@ fn a_start_up_combines_capture_findings_with_kernel_values() {
     // No FIN was sent, so the last numbers are reported.
     assert_eq!((start.cwnd_segments, start.ssthresh_segments), (5, Some(7)));
     assert_eq!(start.kernel_retransmitted_segments, Some(3));
+    // 552 segments, of which two left before the handshake ended, and 549 were seen.
+    assert_eq!(start.unseen_segments, Some(1));
+    // All is acknowledged: the time in which data was outstanding, without the pauses of the program.
+    assert_eq!(start.found.transfer_bytes, Some(550 * u64::from(MSS)));
+    let transfer = start.found.transfer_s.expect("all is acknowledged");
+    assert!((0.41..0.43).contains(&transfer), "{transfer}");
+    // The 70th segment is the last of the third round.
+    let early = start.found.time_to_100kb_s.expect("that much was sent");
+    assert!((0.12..0.13).contains(&early) && start.found.time_to_1mb_s.is_none(), "{early}");
     // 80 segments are delivered in the 48.8 ms from the first acknowledgement of a round to that of the next: 40 ms of propagation, a
     // segment every 10 µs, then an acknowledgement every 100 µs.
     let rate = start.exit_rate_bps.expect("the round is whole");
     assert!((8e6..25e6).contains(&rate), "{rate}");
+}
+
+/// BBR's start-up ends when Drain begins, which sets the threshold. What the packets look like is no matter.
+#[test]
+fn the_exit_of_bbr_is_the_drain_that_the_kernel_reports() {
+    let mut watcher = Watcher::new(Prefixes::default());
+    let start = rounds(&mut watcher, 1, &[10, 20, 40, 80, 80, 80, 80, 80, 80], "bbr").expect("it sent data");
+    assert_eq!((start.found.exit_cause, start.found.exit_round), (Some("drain"), Some(9)), "{start:?}");
+    assert_eq!(start.kernel_exit_cwnd_segments, Some(80));
+    // Without a threshold it never ended.
+    let opened = Opened {
+        opening: opening("203.0.113.77:5000"),
+        namespace: 4,
+        cookie: 7,
+        law: "bbr",
+        retransmitted: 0,
+        data_segments: 0,
+    };
+    assert_eq!(watcher.opened(2, numbers(10, INFINITE, 0), &opened), None);
+    for at in 0..9 {
+        let seq = 1 + at * 10 * MSS;
+        let at = (101 + 40 * u64::from(at)) * MS;
+        watcher.sent(
+            2,
+            numbers(10, INFINITE, 0),
+            0,
+            &Departure { at, seq, end: seq + 10 * MSS, flags: Flags::ACK.0 },
+        );
+        let hearing = Hearing {
+            at: at + 39 * MS,
+            ack: seq + 10 * MSS,
+            window: 60_000,
+            flags: Flags::ACK.0,
+            options: &[],
+        };
+        watcher.heard(2, numbers(10, INFINITE, 0), 0, &hearing);
+    }
+    let start = watcher.closed(2, numbers(10, INFINITE, 0), &closed(0, "bbr", 0)).expect("it sent data");
+    assert_eq!(start.found.exit_cause, Some("none"), "{start:?}");
 }
 
 /// Returns the congestion controls of a connection that sends `bytes` under each of these, and whose threshold becomes finite before the
@@ -90,6 +148,7 @@ fn governed(sent: &[(&str, u32)]) -> (String, Option<String>) {
         cookie: 7,
         law: sent[0].0,
         retransmitted: 0,
+        data_segments: 0,
     };
     assert_eq!(watcher.opened(1, numbers(10, INFINITE, 0), &opened), None);
     let (mut next, mut at, mut last) = (1, 101 * MS, numbers(10, INFINITE, 0));
@@ -100,7 +159,7 @@ fn governed(sent: &[(&str, u32)]) -> (String, Option<String>) {
         watcher.sent(1, last, 0, &Departure { at, seq: next, end, flags: Flags::ACK.0 });
         (next, at) = (end, at + MS);
     }
-    let start = watcher.closed(1, last, 0, sent[sent.len() - 1].0, 0).expect("it sent data");
+    let start = watcher.closed(1, last, &closed(0, sent[sent.len() - 1].0, 0)).expect("it sent data");
     (start.congestion_control, start.congestion_control_later)
 }
 
@@ -127,6 +186,7 @@ fn retransmissions_that_no_fact_told_are_counted() {
         cookie: 7,
         law: "reno",
         retransmitted: 1,
+        data_segments: 0,
     };
     assert_eq!(watcher.opened(1, numbers(10, INFINITE, 0), &opened), None);
     let mut send = |at, seq, end, flags| {
@@ -138,7 +198,7 @@ fn retransmissions_that_no_fact_told_are_counted() {
         send(at * MS, 1 + MSS, 2 + MSS, Flags::FIN.0);
     }
     // The SYN-ACK, the segment, its FIN, and two others.
-    let start = watcher.closed(1, numbers(10, INFINITE, 0), 0, "reno", 5).expect("it sent data");
+    let start = watcher.closed(1, numbers(10, INFINITE, 0), &closed(0, "reno", 5)).expect("it sent data");
     assert_eq!((start.found.retransmitted_segments, start.unseen_retransmissions), (Some(1), Some(2)));
 }
 
@@ -152,6 +212,7 @@ fn dataless_connections_have_no_start_up_and_open_ones_are_reported_finally() {
             cookie: id,
             law: "reno",
             retransmitted: 0,
+            data_segments: 0,
         };
         watcher.opened(id, numbers(10, INFINITE, 0), &opened)
     };
@@ -163,7 +224,7 @@ fn dataless_connections_have_no_start_up_and_open_ones_are_reported_finally() {
         0,
         &Departure { at: 101 * MS, seq: 1, end: 2, flags: Flags::FIN.0 },
     );
-    assert_eq!(watcher.closed(1, numbers(10, INFINITE, 0), 0, "reno", 0), None);
+    assert_eq!(watcher.closed(1, numbers(10, INFINITE, 0), &closed(0, "reno", 0)), None);
     watcher.sent(2, numbers(10, 20, 0), 5, &Departure { at: 101 * MS, seq: 1, end: 101, flags: 0 });
     assert_eq!((watcher.silent(), watcher.open_now(), watcher.opened_so_far()), (1, 2, 3));
     // A socket whose opening was not reported.
@@ -181,7 +242,7 @@ fn dataless_connections_have_no_start_up_and_open_ones_are_reported_finally() {
         0,
         &Departure { at: 101 * MS, seq: 1, end: 102, flags: Flags::FIN.0 },
     );
-    let ended = watcher.closed(4, numbers(15, 20, 0), 0, "reno", 0).unwrap();
+    let ended = watcher.closed(4, numbers(15, 20, 0), &closed(0, "reno", 0)).unwrap();
     assert_eq!((ended.cwnd_segments, ended.ssthresh_segments), (30, Some(20)));
     // Its window never reached the threshold.
     assert_eq!((rest[0].ssthresh_segments, rest[0].kernel_exit_state), (Some(20), Some("open")));
@@ -198,6 +259,7 @@ fn facts_lost_for_lack_of_room_are_counted_per_connection() {
             cookie: 7,
             law: "reno",
             retransmitted: 0,
+            data_segments: 0,
         };
         watcher.opened(1, numbers(10, INFINITE, 0), &opened)
     };
@@ -209,7 +271,7 @@ fn facts_lost_for_lack_of_room_are_counted_per_connection() {
     assert_eq!(open(&mut watcher), None);
     send(&mut watcher, 2);
     watcher.named(1, numbers(10, INFINITE, 0), 3, "cubic");
-    let ended = watcher.closed(1, numbers(10, INFINITE, 0), 6, "cubic", 0).expect("it sent data");
+    let ended = watcher.closed(1, numbers(10, INFINITE, 0), &closed(6, "cubic", 0)).expect("it sent data");
     assert_eq!((ended.facts_lost, ended.is_open), (6, false));
     // A socket's memory is reused, and the fact of its closing never arrived.
     assert_eq!(open(&mut watcher), None);
@@ -248,6 +310,27 @@ fn groups_are_metrics_that_end_as_the_format_wants() {
     assert!(text.contains(wanted), "{text}");
     assert!(text.contains("congestion_control=\"ba\\\"d\\\\\""), "{text}");
     assert!(text.contains("congestion_control=\"cubic\",quantile=\"0.5\"} 40\n"), "{text}");
+    // 230 segments of 1,448 bytes take seven rounds of 40 ms, and 0.11 ms each.
+    let of_cubic = "congestion_control=\"cubic\",transfer=\"100 kB-1 MB\"";
+    let of = |rest: &str| format!("firstflight_transfer_seconds_{rest}");
+    for wanted in [
+        of(&format!("bucket{{{of_cubic},le=\"0.3\"}} 0\n")),
+        of(&format!("bucket{{{of_cubic},le=\"0.5\"}} 2\n")),
+        of(&format!("bucket{{{of_cubic},le=\"+Inf\"}} 2\n")),
+        of(&format!("count{{{of_cubic}}} 2\n")),
+    ] {
+        assert!(text.contains(&wanted), "{wanted}{text}");
+    }
+    // Counters go on after a restart; quantiles do not.
+    let saved = serde_json::to_string(&groups.kept()).unwrap();
+    let resumed = Groups::resumed(serde_json::from_str(&saved).unwrap());
+    let again = openmetrics(&resumed, &Totals::default());
+    let counters = |text: &str| -> Vec<String> {
+        let is_it =
+            |line: &&str| line.contains("_total{") || line.contains("_bucket{") || line.contains("_sum{");
+        text.lines().filter(is_it).map(str::to_owned).collect()
+    };
+    assert!(counters(&text).len() > 100 && counters(&text) == counters(&again), "{again}");
     // Every sample belongs to the family above it.
     let mut family = String::new();
     for line in text.lines().filter(|line| *line != "# EOF") {
@@ -266,7 +349,7 @@ fn more_destinations_than_there_are_groups_are_counted_together() {
         groups.add(&Start { prefix: format!("10.{}.{}.0/24", at / 256, at % 256), ..Start::default() });
     }
     assert!(groups.iter().count() <= 1_001);
-    assert_eq!(groups.iter().map(|(_, group)| group.starts).sum::<u64>(), 1_500);
+    assert_eq!(groups.iter().map(|(_, group)| group.counters.starts).sum::<u64>(), 1_500);
     assert_eq!(groups.largest()[0].0.0, "other");
 }
 

@@ -107,6 +107,8 @@ impl Sender {
             let Acknowledged { newest_sent, unseen } = self.board.acknowledge(ack.to);
             progress.newest = newest_sent.map(|sent| (sent, ack.to));
             self.note_unseen(unseen);
+            let (una, next) = (self.board.una, self.board.next);
+            self.transfer.acknowledged(at, una.saturating_sub(FIRST), una >= next);
             if let Some(trace) = &mut self.drawn.trace {
                 trace.acks.push((at, ack.to.saturating_sub(FIRST)));
             }

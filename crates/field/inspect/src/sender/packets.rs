@@ -62,6 +62,9 @@ impl Sender {
             self.rounds.begin(at, start, false);
             self.periods.current.began = at;
         }
+        if self.board.una < self.board.next {
+            self.transfer.sent(at);
+        }
 
         // Whether a timer caused the retransmission depends on the time of the last packet or acknowledgement, so this comes before that
         // time is updated.

@@ -20,12 +20,19 @@ impl Sender {
 
     /// Returns the end of start-up; `None` if it is not visible.
     pub(crate) fn exit(&self) -> Option<Exit> {
-        self.periods.exit.as_deref().copied().or_else(|| self.exit_of_period())
+        let known = self.periods.exit.as_deref().copied();
+        known.or_else(|| if self.periods.is_reported { None } else { self.exit_of_period() })
     }
 
     /// Sets the end of start-up, if the sender's log shows it.
     pub(crate) fn end_start_up(&mut self, exit: Exit) {
         self.periods.exit = Some(Box::new(exit));
+    }
+
+    /// Sets the end of start-up that the sender's host reports; `None` if start-up did not end. Packets are not judged.
+    pub(crate) fn end_as_reported(&mut self, exit: Option<Exit>) {
+        self.periods.is_reported = true;
+        self.periods.exit = exit.map(Box::new);
     }
 
     /// Returns the end of start-up in the current busy period, judged only by the rounds of this period. A start-up that is interrupted by
@@ -53,6 +60,7 @@ impl Sender {
             return;
         }
         self.counts.restarts += 1;
+        self.transfer.end();
         if let Some(path) = &mut self.drawn.path {
             path.begin_period(at);
         }

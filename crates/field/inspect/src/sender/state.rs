@@ -32,6 +32,8 @@ pub(crate) struct Periods {
     pub(super) largest: Option<Box<Period>>,
     /// The end of start-up, if it was in a completed busy period.
     pub(super) exit: Option<Box<Exit>>,
+    /// Whether the sender's host reports the end of start-up. Packets are not judged then, even if no end was reported.
+    pub(super) is_reported: bool,
     pub(crate) restarts: Few<Restart>,
     /// Number of new payload bytes sent before this busy period.
     pub(super) sent_before: u64,

@@ -1,0 +1,254 @@
+//! Compares two groups of start-ups: those before a deployment with those after it, or those under one congestion control with those under
+//! another at the same time. Computes changes with confidence intervals.
+//!
+//! Start-ups are compared only within strata of like size, round trip and destination ([`crate::matching`]). If both groups have at least
+//! [`ENOUGH_PREFIXES`] destination prefixes, whole prefixes are resampled, because the connections to one prefix share a path. Otherwise,
+//! single connections are resampled.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use firstflight_export::Record;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::matching::{Matched, Strata, number};
+use crate::outcome::{Outcome, outcomes, retransmitted, say_retransmitted};
+use crate::resampling::{Statistic, resamples};
+use crate::verdict::{Unit, verdict};
+
+/// Minimum number of prefixes in each group for resampling whole prefixes.
+const ENOUGH_PREFIXES: usize = 20;
+
+/// Reads a numerator and a denominator from the row of one start-up. `None` if the row lacks them.
+type Read = fn(&Record) -> Option<(f64, f64)>;
+
+/// A measure that is compared.
+#[derive(Clone, Copy, Debug)]
+struct Measure {
+    name: &'static str,
+    unit: Unit,
+    /// Whether lower values are better (`true`) or higher ones (`false`). `None` if neither is better in general.
+    lower_is_better: Option<bool>,
+    statistic: Statistic,
+    read: Read,
+}
+
+fn of(record: &Record, name: &str) -> Option<(f64, f64)> {
+    number(record, name).map(|value| (value, 1.0))
+}
+
+fn share(is: bool) -> (f64, f64) {
+    (if is { 1.0 } else { 0.0 }, 1.0)
+}
+
+fn has_cause(record: &Record, wanted: &str) -> Option<(f64, f64)> {
+    let cause = record.get("exit_cause").and_then(Value::as_str)?;
+    Some(share(cause == wanted))
+}
+
+fn is_cut_short(record: &Record) -> Option<(f64, f64)> {
+    let is_open = record.get("is_open").and_then(Value::as_bool).unwrap_or(false);
+    (!is_open).then(|| share(number(record, "transfer_s").is_none()))
+}
+
+macro_rules! measure {
+    ($name:literal, $unit:ident, $better:expr, $statistic:ident, $read:expr) => {
+        Measure {
+            name: $name,
+            unit: Unit::$unit,
+            lower_is_better: $better,
+            statistic: Statistic::$statistic,
+            read: $read,
+        }
+    };
+}
+
+/// The compared measures of start-ups, in order of output. The last two show whether the paths and the transfers of both groups are alike.
+const MEASURES: [Measure; 16] = [
+    measure!("retransmitted, share", Share, Some(true), Ratio, |record| {
+        number(record, "retransmitted_segments").zip(number(record, "data_segments_sent"))
+    }),
+    measure!("overshoot, mean", Segments, Some(true), Mean, |record| of(record, "overshoot_segments")),
+    measure!("timeouts, mean", Count, Some(true), Mean, |record| of(record, "timeouts_suspected")),
+    measure!("cut short, share", Share, Some(true), Mean, is_cut_short),
+    measure!("time to 90 %, median", Seconds, Some(true), Median, |record| of(record, "time_to_90pct_s")),
+    measure!("exit window, median", Segments, None, Median, |record| {
+        let (flight, mss) = (number(record, "exit_flight_bytes")?, number(record, "mss_bytes")?);
+        Some((flight / mss.max(1.0), 1.0))
+    }),
+    measure!("rate at exit, median", BitsPerSecond, None, Median, |record| of(record, "exit_rate_bps")),
+    measure!("idle restarts, mean", Count, None, Mean, |record| of(record, "idle_restarts_total")),
+    measure!("exit by loss", Share, None, Mean, |record| has_cause(record, "loss")),
+    measure!("exit by timeout", Share, None, Mean, |record| has_cause(record, "timeout")),
+    measure!("exit by mark", Share, None, Mean, |record| has_cause(record, "mark")),
+    measure!("exit by flat", Share, None, Mean, |record| has_cause(record, "flat")),
+    measure!("exit by drain", Share, None, Mean, |record| has_cause(record, "drain")),
+    measure!("data ended first", Share, None, Mean, |record| has_cause(record, "none")),
+    measure!("handshake RTT, median", Seconds, None, Median, |record| of(record, "handshake_rtt_s")),
+    measure!("acknowledged, median", Bytes, None, Median, |record| of(record, "bytes_acked")),
+];
+
+/// Summary of one group.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Side {
+    /// Number of start-ups.
+    pub starts: usize,
+    /// Number of start-ups that have a partner of like size and path in the other group. The others are not compared.
+    pub matched: usize,
+    /// Number of destination prefixes; 0 if the rows have none.
+    pub prefixes: usize,
+    /// Number of start-ups for each congestion control.
+    pub congestion_controls: BTreeMap<String, u64>,
+    /// Number of start-ups left out because the kernel lost events of them (`facts_lost`).
+    pub doubtful: usize,
+}
+
+/// Change of one measure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// The measure's name.
+    pub measure: &'static str,
+    /// The measure's unit.
+    pub unit: Unit,
+    /// Value of the first group; `None` if no matched start-up has one.
+    pub first: Option<f64>,
+    /// Number of matched start-ups of the first group that have a value.
+    pub first_count: usize,
+    /// Value of the second group.
+    pub second: Option<f64>,
+    /// Number of matched start-ups of the second group that have a value.
+    pub second_count: usize,
+    /// The second value minus the first one.
+    pub difference: Option<f64>,
+    /// Bounds of the 95 % interval of the difference; `None` if one group has fewer than ten values.
+    pub interval: Option<[f64; 2]>,
+    /// `better`, `worse`, `higher` or `lower` if the interval excludes zero, `same` if it includes zero, and `unknown` without an interval.
+    pub verdict: &'static str,
+}
+
+/// Comparison of two groups of start-ups.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Both groups.
+    pub sides: [Side; 2],
+    /// The headline: a sentence for each size class whose completion times can be compared, and one for retransmissions.
+    pub headline: Vec<String>,
+    /// Whether start-ups were compared only with those to the same prefix.
+    pub matched_by_prefix: bool,
+    /// Whether whole prefixes, rather than connections, were resampled.
+    pub drawn_by_prefix: bool,
+    /// Number of resamples for a measure that all start-ups have.
+    pub resamples: usize,
+    /// What users notice, by size class.
+    pub outcomes: Vec<Outcome>,
+    /// The change of each measure of start-ups.
+    pub changes: Vec<Change>,
+}
+
+/// The rows have other columns than those of start-ups.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("it has no column {missing}, so it is no file of `watch` or of `inspect --parquet` of this version")]
+pub struct Unreadable {
+    /// The first column that is missing.
+    pub missing: &'static str,
+}
+
+/// Checks whether these are rows of start-ups. No rows are valid.
+///
+/// # Errors
+/// If the first row lacks a column of start-ups.
+pub fn check(rows: &[Record]) -> Result<(), Unreadable> {
+    let lacks = |name: &&str| rows.first().is_some_and(|row| !row.contains_key(*name));
+    match ["exit_cause", "exit_flight_bytes", "bytes_acked", "transfer_s"].into_iter().find(lacks) {
+        Some(missing) => Err(Unreadable { missing }),
+        None => Ok(()),
+    }
+}
+
+impl Comparison {
+    /// Compares two groups of rows of `watch` or `inspect --parquet`.
+    pub fn new(first: &[&Record], second: &[&Record]) -> Self {
+        let is_whole = |row: &&&Record| number(row, "facts_lost").is_none_or(|lost| lost <= 0.0);
+        let rows = [first, second].map(|all| all.iter().filter(is_whole).copied().collect::<Vec<&Record>>());
+        let strata = Strata::new([&rows[0], &rows[1]]);
+        let side = |group: usize, all: &[&Record]| {
+            let mut side = Side {
+                starts: rows[group].len(),
+                matched: strata.matched[group],
+                doubtful: all.len() - rows[group].len(),
+                prefixes: rows[group].iter().filter_map(|row| prefix(row)).collect::<BTreeSet<_>>().len(),
+                ..Side::default()
+            };
+            for law in rows[group].iter().filter_map(|row| row.get("congestion_control")?.as_str()) {
+                *side.congestion_controls.entry(law.to_owned()).or_default() += 1;
+            }
+            side
+        };
+        let sides = [side(0, first), side(1, second)];
+        let is_joint = sides.iter().all(|side| side.prefixes >= ENOUGH_PREFIXES);
+        let mut numbers = BTreeMap::new();
+        let units = rows.each_ref().map(|rows| {
+            let unit = |(at, row): (usize, &&Record)| {
+                let next = numbers.len();
+                let of_prefix = prefix(row).unwrap_or_default().to_owned();
+                if is_joint { *numbers.entry(of_prefix).or_insert(next) } else { at }
+            };
+            rows.iter().enumerate().map(unit).collect()
+        });
+        let matched_by_prefix = strata.by_prefix;
+        let groups = Matched { rows, strata, units, is_joint };
+        let changes: Vec<Change> = MEASURES.iter().map(|measure| change(measure, &groups)).collect();
+        let (mut outcomes, sampled) = outcomes(&groups);
+        // All intervals of the headline hold together.
+        let retransmissions = retransmitted(&groups);
+        let comparisons = sampled.len() + usize::from(retransmissions.is_some());
+        let mut headline = Vec::new();
+        for (at, estimate) in sampled {
+            headline.extend(outcomes[at].say(&estimate, comparisons));
+        }
+        headline.extend(retransmissions.map(|estimate| say_retransmitted(&estimate, comparisons)));
+        if headline.is_empty() {
+            headline.push(
+                "Fewer than ten transfers of a size and path are in both groups: nothing can be said."
+                    .to_owned(),
+            );
+        }
+        let all = groups.rows[0].len() + groups.rows[1].len();
+        Self {
+            sides,
+            headline,
+            matched_by_prefix,
+            drawn_by_prefix: is_joint,
+            resamples: resamples(all),
+            outcomes,
+            changes,
+        }
+    }
+}
+
+fn prefix(row: &Record) -> Option<&str> {
+    row.get("prefix").and_then(Value::as_str)
+}
+
+fn change(measure: &Measure, groups: &Matched<'_>) -> Change {
+    let sample = groups.sample(measure.statistic, measure.read);
+    let ([first, second], [first_count, second_count]) = (sample.values(), sample.counts());
+    let size = first.unwrap_or(0.0).abs().max(second.unwrap_or(0.0).abs());
+    // Sums of weights have rounding errors, which are no difference.
+    let exact = |difference: f64| if difference.abs() > size * 1e-9 { difference } else { 0.0 };
+    let interval = sample.percentiles().map(|ends| ends.map(exact));
+    Change {
+        measure: measure.name,
+        unit: measure.unit,
+        first,
+        first_count,
+        second,
+        second_count,
+        difference: first.zip(second).map(|(first, second)| exact(second - first)),
+        interval,
+        verdict: verdict(interval, measure.lower_is_better),
+    }
+}
+
+#[cfg(test)]
+mod tests;
