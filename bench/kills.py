@@ -1,28 +1,23 @@
 #!/usr/bin/env python3
-"""SIGKILL at random moments of `kernel load`, `compare`, `watch` and `emulate`, and what each leaves on the machine. Needs root and curl.
+"""SIGKILL at random moments of `kernel load`, `compare`, `watch` and `emulate`, and what each leaves on the machine. Needs root.
 
 bench/kills.py PROGRAM [--kills N] [--seed N]
 
 PROGRAM has the feature `kernel`. Each kill is of one command, in a folder and a process group of its own; only the command's own process is
 killed. After at most five seconds the machine is compared with its state before: BPF programs, maps and links, congestion controls, pins and
 records, interfaces, namespaces, routes, processes of the group, and files. A hidden temporary file may remain until the next run that
-writes into the folder; this run follows, and removes it. For `watch` a server and a client make short connections meanwhile: each
-connection that closed more than a second before the kill has a row."""
+writes into the folder; this run follows, and removes it. `bench/watch.py killed` measures the rows that a killed `watch` loses."""
 
 import argparse
 import glob
 import json
 import os
 import random
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
-PORT = 8099
 # The maximum time in which the kernel removes what a killed process held.
 WITHIN = 5.0
 
@@ -35,8 +30,7 @@ def commands(program):
         "load --share": [program, "kernel", "load", "hystart++", "--name", "ff_kill_b", "--to", "10.77.0.0/16", "--share", "50%"],
         "load --pin": [program, "kernel", "load", "hystart++", "--name", "ff_kill_c", "--to", "10.78.0.0/16", "--pin"],
         "compare": [program, "compare", "--habitats", "sim-linux,kernel-bpf", "--schemes", "hystart++", "--size", "400kB", *path],
-        "watch": [program, "watch", "--plain", "--loopback", "--port", str(PORT), "--rows", "rows.jsonl"],
-        "watch --parquet": [program, "watch", "--plain", "--loopback", "--port", str(PORT), "--parquet", "rows.parquet"],
+        "watch": [program, "watch", "--plain", "--loopback", "--rows", "rows.jsonl", "--parquet", "rows.parquet"],
         "emulate": [program, "emulate", *path, "--log", "log.pcapng", "--", "ping", "-q", "-i", "0.01", "-c", "300", "{B}", "--", "sleep", "9"],
     }
 
@@ -80,81 +74,22 @@ def group(leader):
     return found
 
 
-class Traffic:
-    """A server and a client on the loopback interface. Each connection carries 3,000 bytes; `closed` has its client's port and its end."""
-
-    def __init__(self):
-        self.closed, self.going = [], True
-        self.listener = socket.create_server(("127.0.0.1", PORT))
-        self.threads = [threading.Thread(target=one, daemon=True) for one in (self.serve, self.fetch)]
-        for thread in self.threads:
-            thread.start()
-
-    def serve(self):
-        while self.going:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            with connection:
-                connection.sendall(b"x" * 3000)
-
-    def fetch(self):
-        while self.going:
-            with socket.create_connection(("127.0.0.1", PORT)) as connection:
-                port = connection.getsockname()[1]
-                opened = time.monotonic()
-                while connection.recv(65536):
-                    pass
-            self.closed.append((port, opened, time.monotonic()))
-            time.sleep(0.02)
-
-    def end(self):
-        self.going = False
-        self.threads[1].join()
-        self.listener.close()
-
-
-def missing(folder, closed, began, killed):
-    """The number of connections that should have a row and have none. `began` is when the watching surely had begun."""
-    rows = [path for path in (f"{folder}/rows.jsonl",) if os.path.exists(path)]
-    ports = set()
-    for path in rows:
-        with open(path, encoding="utf-8") as file:
-            for line in file:
-                if line.endswith("\n"):
-                    row = json.loads(line)
-                    ports |= {str(row.get(end, "")).rpartition(":")[2] for end in ("from", "to", "sender", "receiver")}
-    due = [port for port, opened, ended in closed if opened > began and ended < killed - 1.0]
-    return sum(str(port) not in ports for port in due), len(due)
-
-
 def kill_one(program, name, words, after):
     """Kills a command `after` seconds after its start. Returns what is wrong."""
     before = state()
     wrong = []
     with tempfile.TemporaryDirectory(prefix="kills") as folder:
-        traffic = Traffic() if name.startswith("watch") else None
         with open(f"{folder}.said", "w+", encoding="utf-8") as said:
             running = subprocess.Popen(words, cwd=folder, stdout=said, stderr=said, stdin=subprocess.DEVNULL, start_new_session=True)
-            started = time.monotonic()
             time.sleep(after)
             ended = running.poll()
             running.kill()
-            killed = time.monotonic()
             running.wait()
             said.seek(0)
             text = said.read()
         os.unlink(f"{folder}.said")
         if ended not in (None, 0):
             wrong.append(f"it ended by itself with {ended}: {text.strip().splitlines()[-1:]}")
-        if traffic:
-            traffic.end()
-            if name == "watch":
-                lost, due = missing(folder, traffic.closed, started + 2.0, killed)
-                print(f"  {due} connections were due, {lost} have no row")
-                if lost:
-                    wrong.append(f"{lost} of {due} connections that ended more than a second before have no row")
         if name == "load --pin":
             # The scheme was to stay. Either it does and can be taken back, or nothing is there.
             undone = subprocess.run([program, "kernel", "undo"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -189,7 +124,7 @@ def main():
     for number in range(given.kills):
         name = list(lines)[number % len(lines)]
         # Half of the kills are within the first half second, in which a command sets up.
-        after = rng.uniform(0, 0.5) if rng.random() < 0.5 and name != "watch" else rng.uniform(0.5, 6)
+        after = rng.uniform(0, 0.5) if rng.random() < 0.5 else rng.uniform(0.5, 6)
         wrong = kill_one(os.path.abspath(given.program), name, lines[name], after)
         counts[name] += 1
         for one in wrong:
