@@ -95,7 +95,5 @@ mod tests {
         dump(SockProtocol::NetlinkRoute, (26, &[0; 12]), |body| count += usize::from(body.len() >= 12))
             .unwrap();
         println!("{count} routes");
-        let error = dump(SockProtocol::NetlinkRoute, (26, &[]), |_| {}).expect_err("too short a request");
-        assert!(!error.to_string().contains('\n'), "{error}");
     }
 }
