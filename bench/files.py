@@ -55,8 +55,10 @@ def main():
     if given.csv:
         with given.csv.open("w", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["pair", "server", "server_min", "server_max", "client", "client_min", "client_max", "mbit_s"])
-            writer.writerows([pair, *(f"{number:.2f}" for number in numbers[:6]), f"{numbers[6]:.0f}"] for pair, *numbers in rows)
+            writer.writerow(["", "server, s/GB", "range", "client, s/GB", "range"])
+            for pair, *numbers in rows:
+                spans = [(f"{numbers[n]:.2f}", f"{numbers[n + 1]:.2f} to {numbers[n + 2]:.2f}") for n in (0, 3)]
+                writer.writerow([pair, *(cell for span in spans for cell in span)])
 
 
 def write_file(path, length):

@@ -31,7 +31,7 @@ const BRIEF: [(&str, &str); 19] = [
 ];
 
 /// The lines of the short help of one command, each as (command, argument, line).
-const OWN: [(&str, &str, &str); 52] = [
+const OWN: [(&str, &str, &str); 53] = [
     ("score", "folder", "The folder that `sweep --out` wrote"),
     ("score", "partial", "Score the parts that are there, even if some are missing"),
     ("score", "of", "Only paths that meet these, as in loss<=0.1%,cross=none"),
