@@ -65,10 +65,9 @@ fn two_collections_are_compared_with_intervals() {
     let lines = stdout(&run(&["watch", "--compare", &before, &after, "--json"]));
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let line = lines.iter().find(|line| line["measure"] == "overshoot, mean").expect("a line");
-    assert_eq!(
-        ["first", "second", "difference"].map(|name| line[name].as_f64().expect("a number").round()),
-        [32.0, 5.0, -27.0]
-    );
+    let shown = ["first", "second", "difference"]
+        .map(|name| format!("{:.3}", line[name].as_f64().expect("a number")));
+    assert_eq!(shown, ["32.000", "5.000", "-27.000"]);
     assert_eq!(
         (&line["verdict"], &line["first_starts"], &line["drawn"], &line["first_group"]),
         (&"better".into(), &40.into(), &"connections".into(), &before.as_str().into())

@@ -269,10 +269,10 @@ mod tests {
         const RUNS: u32 = 400;
         let mut random = Pcg64::seed_from_u64(7);
         // Twelve uniform numbers have a sum that is nearly normal, with a variance of 1.
-        let mut normal =
-            || (0..12).map(|_| below(&mut random, 1 << 30) as f64 / f64::from(1 << 30)).sum::<f64>();
-        let runs = 400;
-        let is_wrong = |_: &usize| {
+        let mut uniform =
+            || f64::from(u32::try_from(below(&mut random, 1 << 30)).unwrap_or(0)) / f64::from(1 << 30);
+        let mut normal = || (0..12).map(|_| uniform()).sum::<f64>();
+        let is_wrong = |_: &u32| {
             let sides = [(); 2].map(|()| readings((0..count).map(|_| normal())));
             let estimate = Sample::new(Statistic::Mean, sides, 1, false).estimate().expect("enough values");
             let [low, high] = estimate.interval(comparisons);
