@@ -66,6 +66,7 @@ pub(super) struct Rollout {
     pub(super) share: Option<String>,
 }
 
+#[cfg(all(feature = "kernel", target_os = "linux"))]
 impl Rollout {
     /// Returns whether there is any condition.
     pub(super) fn is_given(&self) -> bool {
