@@ -23,7 +23,7 @@ use level::{drained, gave_in, goes_on, grew, grows_again, is_full};
 use lost::{Losses, OUTGROWN_WITHIN};
 
 use crate::events::{Mark, Resent};
-use crate::rounds::Round;
+use crate::rounds::{Round, are_shaped};
 
 pub use cause::Cause;
 pub(crate) use cause::{Exit, Unsure};
@@ -72,7 +72,7 @@ fn find_in(start: &Start<'_>) -> Option<Exit> {
             // Requests and replies may precede a bulk transfer. They do not use the window, so the flight grows again in the bulk transfer.
             let until_cut = rounds[at + 1..].iter().take_while(|round| !is_cut_in(round));
             // Behind a shaper the end of a write and the shaper look alike.
-            let is_shaped = rounds.iter().any(|round| round.by_shaper);
+            let is_shaped = are_shaped(rounds);
             if starved == STARVED
                 && !is_shaped
                 && !until_cut.into_iter().any(|round| grew(round.peak, greatest, 1, mss))

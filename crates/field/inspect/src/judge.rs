@@ -8,7 +8,7 @@ use crate::exit::{Cause, Exit, Unsure};
 use crate::found::{Found, FoundRestart, FoundRound};
 use crate::handshake::{Host, Place};
 use crate::reason::{DISPLACED, NO_START, SET_BACK, no_start, no_syns, no_times};
-use crate::rounds::{MAX_ROUNDS, Round};
+use crate::rounds::{MAX_ROUNDS, Round, are_shaped};
 use crate::sender::{FIRST, Sender};
 
 const NO_OPTIONS: &str = "the SYNs' options are not all in the capture";
@@ -310,7 +310,7 @@ fn end_of_start_up(found: &mut Found, connection: &Connection, host: Host) -> Op
     let first = sender.instants.first_data.unwrap_or(0);
     let is_long = sender.rounds.count - sender.rounds.before > MAX_ROUNDS as u64;
     let is_unsure = sender.has_raw_windows() && exit.is_some_and(|exit| exit.cause == Cause::ReceiverWindow);
-    let is_shaped = sender.rounds.of_period().iter().any(|round| round.by_shaper);
+    let is_shaped = are_shaped(sender.rounds.of_period());
     let is_seen = (is_over || is_long) && !is_shaped;
     found.exit_cause = exit.map(|exit| exit.cause.name()).or(is_seen.then_some("none"));
     if let Some(exit) = exit {

@@ -68,6 +68,12 @@ pub(crate) struct Round {
     pub(crate) begins_late: bool,
 }
 
+/// Checks whether a queue at the sender's host, such as a shaper's, bounded half of the rounds or more.
+pub(crate) fn are_shaped(rounds: &[Round]) -> bool {
+    let shaped = rounds.iter().filter(|round| round.by_shaper).count();
+    shaped > 0 && 2 * shaped >= rounds.len()
+}
+
 /// Times since the previous transmission and since the previous acknowledgement, for one transmission.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Gap {

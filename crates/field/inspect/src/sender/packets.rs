@@ -191,6 +191,8 @@ impl Sender {
         let Sent { at, start, end, is_retransmission, .. } = *sent;
         self.periods.last_peak = self.periods.last_peak.max(flight);
         self.limits.acked_since = 0;
+        self.limits.window.was_full = false;
+        self.limits.last_gap = self.instants.last_data.map_or(0, |last| at.saturating_sub(last));
         self.instants.last_data = Some(at);
         if let Some(path) = &mut self.drawn.path {
             path.departed(at, start, end - start);
@@ -222,8 +224,9 @@ impl Sender {
     /// without a recovery or a mark. Away from the sender, a silence begins at the latest time at which the sender can have received the
     /// acknowledgement.
     ///
-    /// A full packet without PSH shows that the application had written more, unless the sender never sets PSH. A queue at the sender's host
-    /// then delayed the next packet, for example a shaper's.
+    /// A full packet without PSH shows that the application had written more, unless the sender never sets PSH or the socket is corked. If
+    /// packets also leave at an even rate and the receiver's window has room, a queue at the sender's host delays them, for example a
+    /// shaper's.
     fn note_limits(&mut self, at: u64, flight_before: u64) {
         let silent = self
             .instants
@@ -252,8 +255,13 @@ impl Sender {
             round.begins_late |= round.first_sent.is_none();
         }
         let had_more = self.limits.pushes && !self.limits.last_was_pushed && !self.limits.last_was_short;
+        let (gap, before) =
+            (self.instants.last_data.map_or(0, |last| at.saturating_sub(last)), self.limits.last_gap);
+        let is_even = gap / 2 <= before && before / 2 <= gap;
+        let window = &self.limits.window;
+        let is_shaped = had_more && is_even && window.full_since.is_none() && !window.was_full;
         if had_nothing && let Some(round) = self.rounds.current() {
-            if had_more {
+            if is_shaped {
                 round.by_shaper = true;
                 return;
             }

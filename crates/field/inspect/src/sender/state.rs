@@ -92,6 +92,8 @@ pub(super) struct Limits {
     /// Whether any packet had PSH, and whether the last packet had it. Some senders never set it.
     pub(super) pushes: bool,
     pub(super) last_was_pushed: bool,
+    /// Time between the last two packets.
+    pub(super) last_gap: u64,
     pub(super) window: PeerWindow,
 }
 
@@ -106,6 +108,8 @@ pub(super) struct PeerWindow {
     pub(super) is_exceeded: bool,
     /// Time since which the window has had no room for a full segment. The time before it is already counted in rounds.
     pub(super) full_since: Option<u64>,
+    /// Whether the window was full at a time after the last packet, and then opened.
+    pub(super) was_full: bool,
 }
 
 /// Data for plots. Only if requested.

@@ -31,6 +31,7 @@ impl Sender {
     /// Adds the time for which the window was full to the current round.
     fn count_full_window(&mut self, at: u64) {
         let Some(since) = self.limits.window.full_since.take() else { return };
+        self.limits.window.was_full = true;
         if let Some(round) = self.rounds.current() {
             round.window_full += at.saturating_sub(since);
         }

@@ -188,15 +188,17 @@ fn separately_answered_writes_of_whole_segments_are_application_limited() {
     assert!(found.rounds[4..].iter().all(|round| round.limit == Some("application")), "{:?}", found.rounds);
 }
 
-/// A message, and then full segments that leave one every 100 ms, each acknowledged after an RTT. All but the message have these flags.
-fn one_by_one(flags: u8) -> Found {
+/// A message, and then as many full segments every 100 ms, acknowledged after an RTT. All but the message have these flags.
+fn regular(flags: u8, burst: u32) -> Found {
     let mut start = Start::default();
     start.open(0, 0);
     start.say(41_000, From::Client, ACK | PSH, 200);
     start.heard(41_000 + RTT, 200);
     for number in 1..60 {
-        start.say(41_000 + number * 100_000, From::Client, ACK | flags, MSS as usize);
-        start.heard(41_000 + number * 100_000 + RTT, MSS);
+        let at = 41_000 + number * 100_000;
+        (0..burst)
+            .for_each(|place| start.say(at + u64::from(place), From::Client, ACK | flags, MSS as usize));
+        start.heard(at + RTT, burst * MSS);
     }
     start.close(6_200_000);
     found(&start)
@@ -204,12 +206,16 @@ fn one_by_one(flags: u8) -> Found {
 
 #[test]
 fn a_shaper_at_the_sender_is_not_taken_for_the_application() {
-    let (pushed, shaped) = (one_by_one(PSH), one_by_one(0));
+    let (pushed, shaped) = (regular(PSH, 1), regular(0, 1));
     let limits = |found: &Found| -> Vec<_> { found.rounds.iter().skip(2).map(|round| round.limit).collect() };
     assert_eq!((pushed.exit_cause, pushed.initial_window_limit), (Some("application"), Some("application")));
     assert!(limits(&pushed).iter().all(|limit| *limit == Some("application")), "{:?}", limits(&pushed));
     // Without PSH the application has written more, so that something behind the socket delayed the packets.
     assert_eq!(shaped.exit_cause, None);
     assert!(shaped.undefined["exit_cause"].contains("shaper"), "{:?}", shaped.undefined);
-    assert!(limits(&shaped).iter().all(|limit| *limit == Some("shaper")), "{:?}", limits(&shaped));
+    assert!(limits(&shaped).iter().skip(1).all(|limit| *limit == Some("shaper")), "{:?}", limits(&shaped));
+    // A corked socket sets no PSH either, but its writes leave as bursts.
+    let corked = regular(0, 5);
+    assert_eq!(corked.exit_cause, Some("application"));
+    assert!(limits(&corked).iter().all(|limit| *limit == Some("application")), "{:?}", limits(&corked));
 }
