@@ -212,7 +212,7 @@ fn ours(folder: &str) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Returns whether there is such a folder, and it belongs to the user of this process.
+/// Returns whether the folder exists and belongs to the user of this process.
 fn is_own(folder: &str) -> bool {
     let own = nix::unistd::geteuid().as_raw();
     fs::symlink_metadata(folder).is_ok_and(|about| about.is_dir() && about.uid() == own)

@@ -130,7 +130,7 @@ pub(super) fn undo(undo: &Undo) -> Result<(), Failure> {
         lines.push("No scheme is loaded.\n".to_owned());
     }
     output::print_words(&lines.concat())?;
-    rollout::warn_of_defaults(undo.name.as_deref())?;
+    rollout::warn_of_defaults(undo.name.as_deref(), &undone.kept)?;
     let errors: Vec<String> = undone.errors.iter().map(ToString::to_string).collect();
     if errors.is_empty() { Ok(()) } else { Err(Failure::usage(errors.join("; "))) }
 }

@@ -288,12 +288,13 @@ impl Found {
 }
 
 /// Warns of network namespaces whose default is a scheme that is gone.
-pub(super) fn warn_of_defaults(name: Option<&str>) -> Result<(), Failure> {
+pub(super) fn warn_of_defaults(name: Option<&str>, kept: &[(String, i32)]) -> Result<(), Failure> {
     for namespace in Namespace::every().map_err(Failure::usage)? {
         let default =
             namespace.within(|| fs::read_to_string(DEFAULT).unwrap_or_default()).unwrap_or_default();
         let default = default.trim();
-        if name.map_or(default.starts_with("ff_"), |name| name == default) {
+        let is_kept = kept.iter().any(|(name, _)| name == default);
+        if !is_kept && name.map_or(default.starts_with("ff_"), |name| name == default) {
             let label = namespace
                 .label()
                 .map_or_else(|| "this network namespace".to_owned(), |path| path.display().to_string());
