@@ -92,8 +92,9 @@ def kill_one(program, name, words, after):
             wrong.append(f"it ended by itself with {ended}: {text.strip().splitlines()[-1:]}")
         if name == "load --pin":
             # The scheme was to stay. Either it does and can be taken back, or nothing is there.
-            undone = subprocess.run([program, "kernel", "undo"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-            if undone.returncode:
+            scheme = words[words.index("--name") + 1]
+            undone = subprocess.run([program, "kernel", "undo", scheme], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if undone.returncode and f"no scheme is loaded as `{scheme}`" not in undone.stdout:
                 wrong.append(f"undo ended with {undone.returncode}: {undone.stdout.strip()}")
         until = time.monotonic() + WITHIN
         while (remains := left(before)) or group(running.pid):

@@ -30,7 +30,7 @@ pub enum KernelError {
     },
     /// The kernel takes no congestion control from BPF.
     #[error(
-        "this kernel takes no congestion controls as BPF (struct_ops of tcp_congestion_ops): it is older than Linux 5.6, or \
+        "this kernel takes no congestion controls as BPF (struct_ops of tcp_congestion_ops): it is older than Linux 6.1, or \
          built without CONFIG_BPF_JIT"
     )]
     NoStructOps,

@@ -42,10 +42,10 @@ pub use names::{NAMES, available, check as check_name, name_in_process, name_of}
 pub use namespaces::Namespace;
 pub use objects::{schemes, why_not};
 pub use peers::{ALL_PEERS, Prefix, Share, place};
-pub use pins::Pinned;
+pub use pins::Lock;
 pub use quick_start::{Asks, Heard, Interface, Outcome, QuickStart, QuickStartOrder, quick_start};
-pub use registered::{Keeper, Registered, list, sweep, undo, unload};
-pub use rollout::{Rolled, Rollout, Scope, cgroup_at, cgroups_in, roll_out, rollouts};
+pub use registered::{Keeper, Registered, Undone, list, load_anew, undo, unload};
+pub use rollout::{Precedence, Rolled, Rollout, Scope, cgroup_at, cgroups_in, roll_out, rollouts};
 pub use router::{Router, RouterCounts};
 pub use sockets::{Route, Socket, routes, sockets};
 pub use watch::{Closing, Fact, Numbers, Watch, WatchOrder, What};

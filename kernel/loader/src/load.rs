@@ -5,7 +5,7 @@
 //! unregisters it at its end, and a killed process leaves it for [`crate::unload`].
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use libbpf_rs::{Link, MapCore, MapType, Object, ObjectBuilder, OpenObject, Print
 
 use crate::error::KernelError;
 use crate::machine::Abi;
-use crate::pins::{self, Pinned};
+use crate::pins::Lock;
 use crate::settings::{NAME_ROOM, SECTION, Settings, put};
 use crate::{machine, names, objects, parameters};
 
@@ -153,15 +153,15 @@ impl Loaded {
     /// before 6.10 needs no file to keep it.
     ///
     /// # Errors
-    /// A file that cannot be created, or a folder for it that belongs to another user; the scheme is then no longer registered.
-    pub fn pin(mut self) -> Result<Option<Pinned>, KernelError> {
+    /// A file that cannot be created; the scheme is then no longer registered.
+    pub fn pin(mut self, lock: &Lock) -> Result<Option<PathBuf>, KernelError> {
         if self.abi == Abi::Old {
             self.link.disconnect();
             return Ok(None);
         }
-        let pinned = pins::path_for(&self.name)?;
-        self.pin_to(&pinned.file).inspect_err(|_| pins::tidy())?;
-        Ok(Some(pinned))
+        let file = lock.path_for(&self.name);
+        self.pin_to(&file)?;
+        Ok(Some(file))
     }
 
     /// Pins the scheme to this file; a kernel before 6.10 has no link to pin.

@@ -101,7 +101,7 @@ impl Namespace {
     /// Does something in the namespace.
     ///
     /// # Errors
-    /// Missing rights to enter it: CAP_SYS_ADMIN.
+    /// Missing rights to enter it: `CAP_SYS_ADMIN`.
     pub fn within<T: Send>(&self, act: impl FnOnce() -> T + Send) -> Result<T, KernelError> {
         let Some(path) = &self.path else { return Ok(act()) };
         // A separate thread ends in the other namespace, so that no failure leaves this thread there.

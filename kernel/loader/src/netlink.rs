@@ -45,16 +45,18 @@ pub(crate) fn dump(
             let kind = u16::from_ne_bytes([header[4], header[5]]);
             let Some(body) = rest.get(HEADER..length) else { return Err(failed(nix::Error::EPROTO)) };
             match kind {
-                DONE => return Ok(()),
-                ERROR => {
-                    let number = body.first_chunk().map_or(0, |four| i32::from_ne_bytes(*four));
-                    return Err(failed(nix::Error::from_raw(-number)));
-                }
+                DONE | ERROR => return ended(kind, body).map_err(failed),
                 _ => take(body),
             }
             rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
         }
     }
+}
+
+/// Reads the last message of a dump. Both kinds begin with zero or a negative error.
+fn ended(kind: u16, body: &[u8]) -> nix::Result<()> {
+    let number = body.first_chunk().map_or(0, |four| i32::from_ne_bytes(*four));
+    if kind == DONE && number >= 0 { Ok(()) } else { Err(nix::Error::from_raw(number.saturating_neg())) }
 }
 
 /// Returns the attributes, by number.
@@ -87,6 +89,15 @@ mod tests {
         assert_eq!(found, [(4, &b"a\0"[..]), (7, &[9][..])]);
         assert_eq!(attributes(&[1, 0, 1, 0]).count(), 0, "shorter than its header");
         assert_eq!(text(b"bbr\0x"), "bbr");
+    }
+
+    #[test]
+    fn a_dump_that_ends_with_an_error_is_an_error() {
+        assert_eq!(ended(DONE, &[]), Ok(()));
+        assert_eq!(ended(DONE, &0i32.to_ne_bytes()), Ok(()));
+        for kind in [DONE, ERROR] {
+            assert_eq!(ended(kind, &(-2i32).to_ne_bytes()), Err(nix::Error::ENOENT));
+        }
     }
 
     #[test]

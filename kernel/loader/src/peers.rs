@@ -113,6 +113,11 @@ impl FromStr for Prefix {
         if length > bits {
             return Err(refuse(format!("its length is 0 to {bits}")));
         }
+        // A connection with an IPv4-mapped peer is one with an IPv4 peer.
+        let (address, length) = match (address.to_canonical(), length.checked_sub(96)) {
+            (mapped @ IpAddr::V4(_), Some(length)) if address.is_ipv6() => (mapped, length),
+            _ => (address, length),
+        };
         Self::new(address, length).ok_or_else(|| {
             let meant = Self { address, length };
             refuse(format!("it has bits after the prefix; {}/{length} has none", meant.cleared()))
@@ -189,6 +194,9 @@ mod tests {
             ("2001:db8::/32", "2001:db8::/32"),
             ("::/0", "::/0"),
             ("::1", "::1/128"),
+            ("::ffff:192.0.2.0/120", "192.0.2.0/24"),
+            ("::ffff:192.0.2.7", "192.0.2.7/32"),
+            ("::ffff:0:0/96", "0.0.0.0/0"),
         ] {
             assert_eq!(prefix(text).to_string(), shown);
             assert_eq!(Prefix::from_key(&prefix(text).key()), Some(prefix(text)));
@@ -196,6 +204,7 @@ mod tests {
         for (text, why) in [
             ("192.0.2.1/24", "192.0.2.0/24 has none"),
             ("2001:db8::1/32", "2001:db8::/32 has none"),
+            ("::ffff:192.0.2.1/120", "192.0.2.0/24 has none"),
             ("192.0.2.0/33", "0 to 32"),
             ("::/129", "0 to 128"),
             ("::/300", "0 to 128"),

@@ -3,13 +3,15 @@
 //! scheme before it is pinned.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, Permissions};
+use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
 
 use libbpf_rs::Link;
-use nix::mount::{MsFlags, mount, umount};
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
 
 use crate::error::KernelError;
 use crate::names;
@@ -23,17 +25,91 @@ const OWN: &str = "/run/firstflight-bpf";
 pub(crate) const SCHEME: &str = "scheme";
 pub(crate) const ROLLOUT: &str = "rollout";
 
-/// The file that keeps a scheme, or the folder with the files that keep a scheme and its rollout.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Pinned {
-    /// Its path.
-    pub file: PathBuf,
-    /// Its folder, if others could write there until now.
-    pub was_open: Option<PathBuf>,
+/// Number of attempts to lock, and the time between them: half a minute in total.
+const LOOKS: u32 = 6_000;
+const LOOK: Duration = Duration::from_millis(5);
+
+/// The lock on the folder of the files. A command holds it while it pins or removes files; the kernel unlocks it when the process ends.
+#[derive(Debug)]
+pub struct Lock {
+    folder: PathBuf,
+    was_open: bool,
+    _file: File,
 }
 
-/// Returns the file for a name, in a folder that is created if necessary and that only its owner may enter.
-pub(crate) fn path_for(name: &str) -> Result<Pinned, KernelError> {
+impl Lock {
+    /// Locks the folder, which is created if necessary and which only its owner may enter.
+    ///
+    /// # Errors
+    /// A folder that cannot be created or belongs to another user, another command that holds the lock for half a minute.
+    pub fn take() -> Result<Self, KernelError> {
+        let mut was_open = false;
+        loop {
+            let (folder, is_closed_now) = folder()?;
+            was_open |= is_closed_now;
+            if let Some(file) = locked(&folder, LOOKS)? {
+                return Ok(Self { folder, was_open, _file: file });
+            }
+        }
+    }
+
+    /// Locks the folder if there is one of this user; if there is none, no command pins or has pinned anything.
+    pub(crate) fn take_if_any() -> Result<Option<Self>, KernelError> {
+        let is_any = [SYSTEMS.1, OWN].into_iter().any(is_own);
+        is_any.then(Self::take).transpose()
+    }
+
+    /// Returns the folder, if others could write there until now.
+    pub fn was_open(&self) -> Option<&Path> {
+        self.was_open.then_some(&self.folder)
+    }
+
+    /// Returns the file for a name.
+    pub(crate) fn path_for(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Returns the folder for the scheme and the rollout of a name. The folder is created.
+    pub(crate) fn folder_for(&self, name: &str) -> Result<PathBuf, KernelError> {
+        let path = self.path_for(name);
+        secure(&path)?;
+        Ok(path)
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        tidy();
+    }
+}
+
+/// Locks a folder; `None` if another process removed it meanwhile.
+fn locked(folder: &Path, mut looks: u32) -> Result<Option<File>, KernelError> {
+    let file = match File::open(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file.map_err(KernelError::io(folder))?,
+    };
+    loop {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::WouldBlock) if looks > 0 => {
+                looks -= 1;
+                sleep(LOOK);
+            }
+            Err(TryLockError::WouldBlock) => {
+                let why = "another `kernel load --pin` or `kernel undo` works there, and does not end";
+                return Err(KernelError::system(&folder.display(), &why));
+            }
+            Err(TryLockError::Error(error)) => return Err(KernelError::io(folder)(error)),
+        }
+    }
+    let own = file.metadata().map_err(KernelError::io(folder))?;
+    let is_same = fs::metadata(folder).is_ok_and(|now| (now.dev(), now.ino()) == (own.dev(), own.ino()));
+    Ok(is_same.then_some(file))
+}
+
+/// Returns the folder of the files, and whether others could write there until now. It is created if necessary.
+fn folder() -> Result<(PathBuf, bool), KernelError> {
     let folder = if is_bpf(SYSTEMS.0) { SYSTEMS.1 } else { OWN };
     let path = Path::new(folder);
     let mut was_open = secure(path)?;
@@ -45,23 +121,28 @@ pub(crate) fn path_for(name: &str) -> Result<Pinned, KernelError> {
         // The mounted file system has a separate mode.
         was_open |= secure(path)?;
     }
-    Ok(Pinned { file: path.join(name), was_open: was_open.then(|| path.to_path_buf()) })
+    Ok((path.to_path_buf(), was_open))
 }
 
-/// Returns the folder for the scheme and the rollout of a name. The folder is created.
-pub(crate) fn folder_for(name: &str) -> Result<Pinned, KernelError> {
-    let pinned = path_for(name)?;
-    secure(&pinned.file)?;
-    Ok(pinned)
-}
-
-/// Removes the file of a scheme, or its folder with the files in it; the rollout's first.
-pub(crate) fn remove(pinned: &Path) {
-    for file in [ROLLOUT, SCHEME] {
-        fs::remove_file(pinned.join(file)).ok();
+/// Removes the file of a scheme, or its folder with the files in it; the rollout's first. Missing ones are no error.
+pub(crate) fn remove(pinned: &Path) -> Result<(), KernelError> {
+    let check = |path: &Path, done: io::Result<()>| match done {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done.map_err(KernelError::io(path)),
+    };
+    if !pinned.is_dir() {
+        return check(pinned, fs::remove_file(pinned));
     }
-    fs::remove_dir(pinned).or_else(|_| fs::remove_file(pinned)).ok();
-    tidy();
+    for file in [ROLLOUT, SCHEME].map(|file| pinned.join(file)) {
+        check(&file, fs::remove_file(&file))?;
+    }
+    check(pinned, fs::remove_dir(pinned))
+}
+
+/// Returns the number of the link of the rollout that the files in this folder keep.
+pub(crate) fn rollout_link(pinned: &Path) -> Option<u32> {
+    let link = Link::open(pinned.join(ROLLOUT)).ok()?;
+    link.info().ok().map(|info| info.id)
 }
 
 /// Returns the files and folders of schemes, by name.
@@ -115,7 +196,8 @@ pub(crate) fn tidy() {
     fs::remove_dir(SYSTEMS.1).ok();
     if Path::new(OWN).is_dir() && ours(OWN).next().is_none() {
         if is_bpf(OWN) {
-            umount(OWN).ok();
+            // The lock's descriptor is in it.
+            umount2(OWN, MntFlags::MNT_DETACH).ok();
         }
         fs::remove_dir(OWN).ok();
     }
@@ -123,13 +205,17 @@ pub(crate) fn tidy() {
 
 /// Returns the files and folders of schemes in a folder; none of a folder that belongs to another user. The kernel may have put other files there.
 fn ours(folder: &str) -> impl Iterator<Item = PathBuf> {
-    let own = nix::unistd::geteuid().as_raw();
-    let is_own = fs::symlink_metadata(folder).is_ok_and(|about| about.is_dir() && about.uid() == own);
-    let entries = is_own.then(|| fs::read_dir(folder)).into_iter().flatten().flatten().flatten();
+    let entries = is_own(folder).then(|| fs::read_dir(folder)).into_iter().flatten().flatten().flatten();
     let entries = entries.map(|entry| entry.path());
     entries.filter(|path| {
         path.file_name().and_then(|name| name.to_str()).is_some_and(|name| names::check(name).is_ok())
     })
+}
+
+/// Returns whether the folder exists and belongs to the user of this process.
+fn is_own(folder: &str) -> bool {
+    let own = nix::unistd::geteuid().as_raw();
+    fs::symlink_metadata(folder).is_ok_and(|about| about.is_dir() && about.uid() == own)
 }
 
 /// Returns whether a BPF file system is mounted there.
@@ -163,6 +249,42 @@ mod tests {
         assert!(!secure(&path).unwrap());
         assert_eq!(mode(&path), 0o700);
         assert!(!secure(&path).unwrap(), "it is there already");
+        fs::remove_dir_all(path.parent().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn one_holds_the_lock_and_a_folder_that_was_removed_is_not_locked() {
+        let path = place("locked");
+        fs::create_dir(&path).unwrap();
+        let first = locked(&path, 0).unwrap().expect("it is free");
+        let line = locked(&path, 0).unwrap_err().to_string();
+        assert!(line.contains("another `kernel load --pin`"), "{line}");
+        let waiting = std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| locked(&path, LOOKS));
+            sleep(Duration::from_millis(50));
+            fs::remove_dir(&path).unwrap();
+            fs::create_dir(&path).unwrap();
+            drop(first);
+            waiting.join().unwrap()
+        });
+        assert!(waiting.unwrap().is_none(), "the folder is another one now");
+        assert!(locked(&path, 0).unwrap().is_some());
+        fs::remove_dir_all(path.parent().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn files_and_folders_are_removed_and_what_is_foreign_in_them_is_an_error() {
+        let path = place("removed");
+        remove(&path).expect("there is nothing");
+        fs::write(&path, "").unwrap();
+        remove(&path).expect("a file");
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join(SCHEME), "").unwrap();
+        remove(&path).expect("a folder");
+        assert!(!path.exists());
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("foreign"), "").unwrap();
+        assert!(remove(&path).is_err() && path.exists());
         fs::remove_dir_all(path.parent().unwrap()).unwrap();
     }
 

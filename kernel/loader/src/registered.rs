@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -12,8 +12,10 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::error::KernelError;
+use crate::load::{Loaded, Order};
 use crate::machine::Layout;
 use crate::namespaces::Namespace;
+use crate::pins::Lock;
 use crate::rollout::{Rolled, rollouts};
 use crate::settings::{NAME_ROOM, SECTION, SIZE, Settings, text};
 use crate::sockets::sockets;
@@ -34,12 +36,12 @@ pub struct Registered {
     pub keeper: Keeper,
     /// Its rollout.
     pub rollout: Option<Rolled>,
-    /// Whether a command that was killed left it: its rollout is missing, or does not act. [`undo`] and [`sweep`] remove it.
+    /// Whether a command that was killed left it: its rollout is missing, or does not act. [`undo`] and [`load_anew`] remove it.
     pub is_unfinished: bool,
-    /// Sockets that use it now, without those that listen, in the network namespaces that this process may enter.
-    pub sockets: usize,
+    /// Sockets that use it now, without those that listen, in all network namespaces; `None` if some are not seen.
+    pub sockets: Option<usize>,
     /// Sockets that listen with it.
-    pub listeners: usize,
+    pub listeners: Option<usize>,
 }
 
 /// The keeper of a scheme in the kernel.
@@ -94,13 +96,20 @@ pub fn list() -> Result<Vec<Registered>, KernelError> {
                 None => holder("link_id", *link).map_or(Keeper::Unknown, Keeper::Process),
             },
         };
-        let rollout = rollouts.iter().find(|rollout| rollout.name == name).cloned();
+        let mut rollout = rollouts.iter().find(|rollout| rollout.name == name).cloned();
         // The folder of a file is for a scheme with a rollout. A process that still pins both holds the link.
         let has_folder = matches!(&keeper, Keeper::File(path) if path.is_dir());
-        let is_unfinished = has_folder
-            && rollout.as_ref().is_none_or(|rollout| !rollout.is_armed)
+        let is_armed = |rollout: &Option<Rolled>| rollout.as_ref().is_some_and(|rollout| rollout.is_armed);
+        let mut is_unfinished = has_folder
+            && !is_armed(&rollout)
             && links.get(&map.id).is_none_or(|link| holder("link_id", *link).is_none());
-        let (sockets, listeners) = uses.get(&name).copied().unwrap_or_default();
+        if is_unfinished {
+            // The process may have ended after its last write, which was made after the rollouts were listed above.
+            rollout = self::rollouts()?.into_iter().find(|rollout| rollout.name == name);
+            is_unfinished = !is_armed(&rollout);
+        }
+        let uses = uses.as_ref().map(|uses| uses.get(&name).copied().unwrap_or_default());
+        let (sockets, listeners) = uses.unzip();
         found.push(Registered {
             rollout,
             is_unfinished,
@@ -124,11 +133,48 @@ const IN_USE: u32 = 1;
 const LOOKS: u32 = 600;
 const LOOK: Duration = Duration::from_millis(5);
 
+/// Loads a scheme, after it removed what a killed command left of its name. If it is to be pinned, it also returns the lock for that.
+///
+/// # Errors
+/// As [`crate::load`], and as [`Lock::take`].
+pub fn load_anew(order: &Order<'_>, is_pinned: bool) -> Result<(Loaded, Option<Lock>), KernelError> {
+    match load::check_order(order) {
+        Ok(()) | Err(KernelError::Taken { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    let mut lock = is_pinned.then(Lock::take).transpose()?;
+    let loaded = match load::load(order) {
+        Err(error @ KernelError::Taken { .. }) => {
+            if lock.is_none() {
+                lock = Lock::take_if_any()?;
+            }
+            if lock.is_none() || !sweep(order.name).unwrap_or(false) {
+                return Err(error);
+            }
+            load::load(order)?
+        }
+        loaded => loaded?,
+    };
+    // The name was free, so that files with this name are of what is no longer registered.
+    if let Some(path) = pins::by_name().get(order.name) {
+        if lock.is_none() {
+            lock = Lock::take_if_any()?;
+        }
+        clear(path)?;
+    }
+    Ok((loaded, lock.filter(|_| is_pinned)))
+}
+
 /// Unloads the scheme registered as `name`: removes its file, or sends the process that keeps it a request to end.
 ///
 /// # Errors
 /// A name that no scheme has, or a scheme with another keeper.
 pub fn unload(name: &str) -> Result<(), KernelError> {
+    let _lock = Lock::take_if_any()?;
+    unload_locked(name)
+}
+
+fn unload_locked(name: &str) -> Result<(), KernelError> {
     let all = list()?;
     let registered = all.iter().find(|one| one.name == name && one.keeper != Keeper::Sockets);
     let Some(registered) = registered else {
@@ -144,85 +190,139 @@ pub fn unload(name: &str) -> Result<(), KernelError> {
         };
         return Err(KernelError::NotLoaded { name: name.to_owned(), loaded });
     };
-    let held = |why: &str| KernelError::Held { name: name.to_owned(), why: why.to_owned() };
+    take_down(registered)
+}
+
+/// Ends what keeps a scheme, and waits until the scheme is no longer registered.
+fn take_down(registered: &Registered) -> Result<(), KernelError> {
+    let name = registered.name.as_str();
     match &registered.keeper {
-        Keeper::File(path) if path.is_dir() => {
-            // First the one write that ends the rollout; what a kill leaves after it is unfinished.
-            if let Some(rollout) = &registered.rollout {
-                rollout.disarm()?;
-            }
-            pins::remove(path);
-        }
-        Keeper::File(file) => {
-            fs::remove_file(file).map_err(KernelError::io(file))?;
-            pins::tidy();
-        }
+        Keeper::File(path) => clear(path)?,
         Keeper::Process(process) => kill(Pid::from_raw(*process), Signal::SIGTERM)
             .map_err(|error| KernelError::system(&format!("process {process}"), &error))?,
         Keeper::Kernel => unregister(name)?,
         Keeper::Unknown | Keeper::Sockets => {
-            return Err(held("no process or file that could be found keeps it"));
+            return Err(held(name, "no process or file that could be found keeps it"));
         }
     }
+    gone(name)
+}
+
+fn held(name: &str, why: &str) -> KernelError {
+    KernelError::Held { name: name.to_owned(), why: why.to_owned() }
+}
+
+/// Waits until no scheme of this name is registered.
+fn gone(name: &str) -> Result<(), KernelError> {
     for _ in 0..LOOKS {
         if !names::available()?.iter().any(|other| other == name) {
             return Ok(());
         }
         sleep(LOOK);
     }
-    Err(held("what keeps it does not end"))
+    Err(held(name, "what keeps it does not end"))
+}
+
+/// Removes the files of a scheme. Before that, one write ends the rollout that they keep; what a kill leaves after it is unfinished.
+fn clear(path: &Path) -> Result<(), KernelError> {
+    if let Some(link) = pins::rollout_link(path) {
+        for rollout in rollouts()?.iter().filter(|rollout| rollout.link == link) {
+            rollout.disarm()?;
+        }
+    }
+    pins::remove(path)
+}
+
+/// Returns whether a process is one of `kernel load`.
+fn is_load(process: i32) -> bool {
+    let words = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    let mut words = words.split(|byte| *byte == 0).skip(1).skip_while(|word| *word != b"kernel");
+    words.next().is_some() && words.next() == Some(b"load")
 }
 
 /// Removes what a killed command left of a scheme: files that keep a scheme without a rollout that acts, or nothing. Returns whether there
-/// was anything.
-///
-/// # Errors
-/// Missing rights.
-pub fn sweep(name: &str) -> Result<bool, KernelError> {
-    let is_unfinished = list()?.iter().find(|one| one.name == name).map(|one| one.is_unfinished);
-    match (is_unfinished, pins::by_name().get(name)) {
-        (Some(true), _) => unload(name).map(|()| true),
-        (None, Some(path)) => {
-            pins::remove(path);
-            Ok(true)
-        }
-        _ => Ok(false),
-    }
+/// was anything. The caller holds the lock, so that no other process pins or removes these files.
+fn sweep(name: &str) -> Result<bool, KernelError> {
+    let all = list()?;
+    let is_it = |one: &&Registered| one.name == name && one.keeper != Keeper::Sockets;
+    let path = match all.iter().find(is_it) {
+        Some(Registered { is_unfinished: true, keeper: Keeper::File(path), .. }) => Some(path.clone()),
+        Some(_) => None,
+        None => pins::by_name().remove(name),
+    };
+    let Some(path) = path else { return Ok(false) };
+    clear(&path)?;
+    gone(name).map(|()| true)
 }
 
-/// Unloads the scheme of this name, or all schemes, in any state that a killed command left. Returns the names.
+/// What [`undo`] did.
+#[derive(Default, Debug)]
+pub struct Undone {
+    /// The names that were unloaded.
+    pub names: Vec<String>,
+    /// Schemes of processes that are no `kernel load`, with the process. They remain if no name was given.
+    pub kept: Vec<(String, i32)>,
+    /// The errors of names that were not.
+    pub errors: Vec<KernelError>,
+}
+
+/// Unloads the scheme of this name, or the schemes of `kernel load`, in any state that a killed command left. An error at one name does not
+/// keep it from the others.
 ///
 /// # Errors
-/// Missing rights, a name that nothing has, a scheme with a keeper that does not end.
-pub fn undo(name: Option<&str>) -> Result<Vec<String>, KernelError> {
+/// Missing rights, a name that nothing has.
+pub fn undo(name: Option<&str>) -> Result<Undone, KernelError> {
+    let lock = Lock::take_if_any()?;
     let is_meant = |other: &str| name.is_none_or(|name| name == other);
-    let all = list()?;
-    let mut undone = Vec::new();
-    for one in all.iter().filter(|one| is_meant(&one.name) && one.keeper != Keeper::Sockets) {
-        unload(&one.name)?;
-        undone.push(one.name.clone());
+    let mut undone = Undone::default();
+    let mut failed: Vec<String> = Vec::new();
+    let mut note = |undone: &mut Undone, other: &str, done: Result<(), KernelError>| match done {
+        // Each name once.
+        Err(_) if failed.iter().any(|name| name == other) => {}
+        Err(error) => {
+            undone.errors.push(error);
+            failed.push(other.to_owned());
+        }
+        Ok(()) if undone.names.iter().any(|name| name == other) => {}
+        Ok(()) => undone.names.push(other.to_owned()),
+    };
+    for one in list()?.iter().filter(|one| is_meant(&one.name) && one.keeper != Keeper::Sockets) {
+        match one.keeper {
+            Keeper::Process(process) if name.is_none() && !is_load(process) => {
+                undone.kept.push((one.name.clone(), process));
+            }
+            _ => note(&mut undone, &one.name, take_down(one)),
+        }
     }
-    for (other, path) in pins::by_name().iter().filter(|(other, _)| is_meant(other)) {
-        pins::remove(path);
-        undone.push(other.clone());
+    // Files without a scheme. Without the lock they are those of a command that began after this one.
+    let files = if lock.is_some() { pins::by_name() } else { BTreeMap::new() };
+    for (other, path) in files.iter().filter(|(other, _)| is_meant(other)) {
+        let cleared = clear(path);
+        if cleared.is_err() || undone.kept.iter().all(|(name, _)| name != other) {
+            note(&mut undone, other, cleared.and_then(|()| gone(other)));
+        }
     }
     match name {
-        Some(name) if undone.is_empty() => unload(name).map(|()| vec![name.to_owned()]),
-        _ => Ok(undone),
+        Some(name) if undone.names.is_empty() && undone.errors.is_empty() => {
+            unload_locked(name)?;
+            undone.names.push(name.to_owned());
+        }
+        _ => {}
     }
+    Ok(undone)
 }
 
-/// Returns the numbers of sockets and of listeners of each congestion control, in all network namespaces that this process may enter.
-fn uses() -> BTreeMap<String, (usize, usize)> {
+/// Returns the numbers of sockets and of listeners of each congestion control, in all network namespaces; `None` if one of them cannot be
+/// looked at.
+fn uses() -> Option<BTreeMap<String, (usize, usize)>> {
     let mut uses: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    for namespace in Namespace::every().unwrap_or_default() {
-        // A namespace that ended meanwhile has no sockets.
-        for socket in namespace.within(sockets).and_then(|found| found).unwrap_or_default() {
+    for namespace in Namespace::every().ok()? {
+        for socket in namespace.within(sockets).and_then(|found| found).ok()? {
             let (connections, listeners) = uses.entry(socket.law).or_default();
             *if socket.listens { listeners } else { connections } += 1;
         }
     }
-    uses
+    Some(uses)
 }
 
 /// Unregisters what the kernel keeps without a link.

@@ -14,7 +14,7 @@ use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, Progr
 use crate::error::KernelError;
 use crate::load::{Loaded, hush, refused, root};
 use crate::peers::{Prefix, Share};
-use crate::pins::{self, Pinned};
+use crate::pins::{self, Lock};
 use crate::quick_start::cgroup;
 use crate::settings::{NAME_ROOM, put, text};
 use crate::{machine, objects};
@@ -53,9 +53,32 @@ pub struct Scope {
     pub share: Share,
 }
 
+/// The one of two rollouts that decides about a connection for which both are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Precedence {
+    /// The later one, because its cgroup is in the other's.
+    Later,
+    /// The earlier one.
+    Earlier,
+}
+
 impl Scope {
+    /// Returns which of two rollouts decides where both match, if this one is later; `None` if no connection can be in both.
+    pub fn precedence(&self, earlier: &Self) -> Option<Precedence> {
+        // No cgroup is the root, in which all others are.
+        let path = |scope: &Self| scope.cgroup.clone().unwrap_or_default();
+        let (own, other) = (path(self), path(earlier));
+        let is_inside = |inner: &Path, outer: &Path| outer.as_os_str().is_empty() || inner.starts_with(outer);
+        match (is_inside(&other, &own), is_inside(&own, &other)) {
+            _ if !self.overlaps(earlier) => None,
+            (true, _) => Some(Precedence::Earlier),
+            (false, true) => Some(Precedence::Later),
+            (false, false) => None,
+        }
+    }
+
     /// Returns whether a connection can be in both scopes, as far as peers and namespaces say.
-    pub fn overlaps(&self, other: &Self) -> bool {
+    fn overlaps(&self, other: &Self) -> bool {
         let to = |a: &[Prefix], b: &[Prefix]| {
             a.is_empty() || b.is_empty() || a.iter().any(|a| b.iter().any(|b| a.overlaps(*b)))
         };
@@ -83,30 +106,41 @@ pub struct Rolled {
     pub name: String,
     /// Its connections. The cgroup is `None` for the root.
     pub scope: Scope,
-    /// Whether it acts. A rollout that does not is one that a killed command left.
+    /// Whether its last write was made. A rollout without it is one that a killed command left.
     pub is_armed: bool,
+    /// Whether its cgroup was removed, with which it ended.
+    pub is_gone: bool,
     /// Connections that got the congestion control.
     pub given: u64,
     /// Connections that kept the choice of their program, or of an earlier rollout.
     pub own: u64,
-    /// Connections that kept theirs because a route locks it, or because the scheme is not registered.
+    /// Connections that the kernel refused to change: a route locks theirs, or the scheme is not registered.
     pub refused: u64,
     state: u32,
+    pub(crate) link: u32,
 }
 
-/// Returns the folder of a cgroup from its path: in the file system, or from the root of cgroup2 on, as systemd writes it.
+impl Rolled {
+    /// Returns whether connections get the scheme.
+    pub fn acts(&self) -> bool {
+        self.is_armed && !self.is_gone
+    }
+}
+
+/// Returns the folder of a cgroup from its path: in the file system, or from the root of cgroup2 on, as systemd writes it. `None` is the
+/// root.
 ///
 /// # Errors
 /// No cgroup2, no such cgroup.
-pub fn cgroup_at(path: &Path) -> Result<PathBuf, KernelError> {
+pub fn cgroup_at(path: &Path) -> Result<Option<PathBuf>, KernelError> {
     let root = cgroup()?;
     let inside = root.join(path.strip_prefix("/").unwrap_or(path));
     let is_one = |folder: &Path| folder.starts_with(&root) && folder.join("cgroup.procs").is_file();
     let found = [path.to_path_buf(), inside].into_iter().filter_map(|path| path.canonicalize().ok());
-    found
-        .into_iter()
-        .find(|path| is_one(path))
-        .ok_or_else(|| KernelError::NoSuchCgroup { path: path.to_path_buf(), root })
+    match found.into_iter().find(|path| is_one(path)) {
+        Some(found) => Ok((found != root).then_some(found)),
+        None => Err(KernelError::NoSuchCgroup { path: path.to_path_buf(), root }),
+    }
 }
 
 /// Attaches a rollout of the congestion control `name`. It acts after [`Rollout::arm`].
@@ -134,9 +168,11 @@ pub fn roll_out(name: &str, scope: &Scope) -> Result<Rollout, KernelError> {
             .map_err(failed(&prefix.to_string()))?;
     }
     let file = File::open(&group).map_err(KernelError::io(&group))?;
-    let program = object.progs_mut().find(|program| program.name() == WHAT).ok_or(KernelError::Foreign)?;
-    let link = program.attach_cgroup(file.as_raw_fd()).map_err(failed(&group.display().to_string()))?;
-    drop(program);
+    let link = {
+        let program = object.progs_mut().find(|program| program.name() == WHAT);
+        let link = program.ok_or(KernelError::Foreign)?.attach_cgroup(file.as_raw_fd());
+        link.map_err(failed(&group.display().to_string()))?
+    };
     Ok(Rollout { link, object })
 }
 
@@ -150,20 +186,35 @@ impl Rollout {
         set(&state, 1)
     }
 
-    /// Pins the scheme and the rollout to files in one folder, so that both outlive this process, and makes the rollout act. If the process
-    /// is killed before that, the files keep what acts on no connection; [`crate::undo`] removes them.
+    /// Pins the scheme and the rollout to files in one folder, so that both outlive this process, and makes the rollout act if it is wanted
+    /// then; otherwise nothing remains. If the process is killed before that, the files keep what acts on no connection; [`crate::undo`]
+    /// removes them. Returns the folder.
     ///
     /// # Errors
     /// A file that cannot be created; nothing then remains.
-    pub fn pin(mut self, mut scheme: Loaded) -> Result<Pinned, KernelError> {
-        let pinned = pins::folder_for(scheme.name())?;
-        let both = scheme.pin_to(&pinned.file.join(pins::SCHEME));
+    pub fn pin(
+        mut self,
+        mut scheme: Loaded,
+        lock: &Lock,
+        is_wanted: impl FnOnce() -> bool,
+    ) -> Result<Option<PathBuf>, KernelError> {
+        let folder = lock.folder_for(scheme.name())?;
+        let both = scheme.pin_to(&folder.join(pins::SCHEME));
         let both = both.and_then(|()| {
-            let file = pinned.file.join(pins::ROLLOUT);
+            let file = folder.join(pins::ROLLOUT);
             self.link.pin(&file).map_err(|error| KernelError::system(&file.display(), &root(&error)))
         });
-        both.and_then(|()| self.arm()).inspect_err(|_| pins::remove(&pinned.file))?;
-        Ok(pinned)
+        let acts = both.and_then(|()| {
+            let is_wanted = is_wanted();
+            if is_wanted {
+                self.arm()?;
+            }
+            Ok(is_wanted)
+        });
+        if !matches!(acts, Ok(true)) {
+            pins::remove(&folder)?;
+        }
+        Ok(acts?.then_some(folder))
     }
 }
 
@@ -225,10 +276,10 @@ pub fn rollouts() -> Result<Vec<Rolled>, KernelError> {
     });
     let mut links: Vec<_> = links.collect();
     links.sort_unstable();
-    Ok(links.into_iter().filter_map(|(_, maps, group)| rolled(maps, group)).collect())
+    Ok(links.into_iter().filter_map(|(link, maps, group)| rolled(link, maps, group)).collect())
 }
 
-fn rolled(maps: &[u32], group: u64) -> Option<Rolled> {
+fn rolled(link: u32, maps: &[u32], group: u64) -> Option<Rolled> {
     let maps: Vec<(u32, MapHandle)> =
         maps.iter().filter_map(|id| Some((*id, MapHandle::from_map_id(*id).ok()?))).collect();
     let map = |name: &str| maps.iter().find(|(_, map)| map.name() == name);
@@ -236,7 +287,9 @@ fn rolled(maps: &[u32], group: u64) -> Option<Rolled> {
     let (name, mut scope) = read(&block)?;
     scope.to = map(PREFIXES)?.1.keys().filter_map(|key| Prefix::from_key(&key)).collect();
     scope.to.sort_unstable();
-    scope.cgroup = cgroup().ok().and_then(|root| path_of(&root, group));
+    // The kernel detaches a program from a cgroup that is removed, and then shows no number.
+    let is_gone = group == 0;
+    scope.cgroup = if is_gone { Some(PathBuf::from("a removed cgroup")) } else { path_of(group) };
     let (state, words) = map(STATE)?;
     let word = |which: u32| {
         let word = words.lookup(&which.to_ne_bytes(), MapFlags::ANY).ok()??;
@@ -246,10 +299,12 @@ fn rolled(maps: &[u32], group: u64) -> Option<Rolled> {
         name,
         scope,
         is_armed: word(ARMED)? != 0,
+        is_gone,
         given: word(GIVEN)?,
         own: word(OWN)?,
         refused: word(REFUSED)?,
         state: *state,
+        link,
     })
 }
 
@@ -265,16 +320,17 @@ impl Rolled {
 }
 
 /// Returns the folder of the cgroup with this number; `None` for the root.
-fn path_of(root: &Path, number: u64) -> Option<PathBuf> {
-    let mut rest = vec![root.to_path_buf()];
+fn path_of(number: u64) -> Option<PathBuf> {
+    let root = cgroup().ok();
+    let mut rest: Vec<PathBuf> = root.iter().cloned().collect();
     while let Some(folder) = rest.pop() {
         if fs::metadata(&folder).is_ok_and(|about| about.ino() == number) {
-            return (folder != root).then_some(folder);
+            return (Some(&folder) != root.as_ref()).then_some(folder);
         }
         rest.extend(folders(&folder));
     }
-    // The cgroup was removed, and with it the rollout ends.
-    Some(PathBuf::from("a removed cgroup"))
+    // It is outside of what is mounted here.
+    Some(PathBuf::from(format!("cgroup number {number}")))
 }
 
 /// Returns the numbers of a cgroup and of those in it.
@@ -324,5 +380,27 @@ mod tests {
         ] {
             assert_eq!((one.overlaps(&other), other.overlaps(&one)), (both, both), "{other:?}");
         }
+    }
+
+    #[test]
+    fn of_two_rollouts_that_at_the_inner_cgroup_decides_then_the_earlier() {
+        let at = |path: &str| {
+            let all = scope(&[], None, Share::ALL);
+            Scope { cgroup: (!path.is_empty()).then(|| path.into()), ..all }
+        };
+        for (later, earlier, wanted) in [
+            ("", "", Some(Precedence::Earlier)),
+            ("/a", "/a", Some(Precedence::Earlier)),
+            ("/a", "/a/b", Some(Precedence::Earlier)),
+            ("", "/a", Some(Precedence::Earlier)),
+            ("/a/b", "/a", Some(Precedence::Later)),
+            ("/a", "", Some(Precedence::Later)),
+            ("/a", "/ab", None),
+            ("/a/b", "/a/c", None),
+        ] {
+            assert_eq!(at(later).precedence(&at(earlier)), wanted, "{later} {earlier}");
+        }
+        let other = Scope { share: Share { first: 0, count: 1 }, ..at("/a") };
+        assert_eq!(Scope { share: Share { first: 1, count: 1 }, ..at("/a/b") }.precedence(&other), None);
     }
 }

@@ -43,7 +43,7 @@ const DIAG_CGROUP: u16 = 21;
 const FAMILIES: [u8; 2] = [2, 10];
 const TCP: u8 = 6;
 const LISTEN: u8 = 10;
-/// All states but TIME_WAIT and NEW_SYN_RECV, whose sockets have no congestion control.
+/// All states but `TIME_WAIT` and `NEW_SYN_RECV`, whose sockets have no congestion control.
 const STATES: u32 = 0xfff & !(1 << 6) & !(1 << 12);
 const GET_ROUTE: u16 = 26;
 const ROUTE_MESSAGE: usize = 12;
@@ -63,7 +63,7 @@ pub fn sockets() -> Result<Vec<Socket>, KernelError> {
         request[..3].copy_from_slice(&[family, TCP, 1 << (DIAG_CONGESTION - 1)]);
         request[4..8].copy_from_slice(&STATES.to_ne_bytes());
         dump(SockProtocol::NetlinkSockDiag, (SOCK_DIAG_BY_FAMILY, &request), |body| {
-            all.extend(socket(body))
+            all.extend(socket(body));
         })?;
     }
     Ok(all)
@@ -119,7 +119,7 @@ fn route(body: &[u8]) -> Option<Route> {
                 for (metric, value) in attributes(value) {
                     match metric {
                         METRIC_LOCK => {
-                            locks = value.first_chunk().map_or(0, |four| u32::from_ne_bytes(*four))
+                            locks = value.first_chunk().map_or(0, |four| u32::from_ne_bytes(*four));
                         }
                         METRIC_CONGESTION => law = Some(text(value)),
                         _ => {}

@@ -1,7 +1,7 @@
 //! Carries out the actions of `firstflight kernel`: loads, lists and unloads schemes, and runs programs with them.
 
 use firstflight::registry::Registry;
-use firstflight_kernel::{Keeper, KernelError, Loaded, Order, Registered, Rollout, roll_out};
+use firstflight_kernel::{Keeper, Loaded, Order, Registered, Rollout, load_anew, roll_out};
 use firstflight_trace::in_a_line;
 use serde::Serialize;
 
@@ -43,29 +43,27 @@ pub(super) fn load(load: &Load, registry: Registry, arguments: &[String]) -> Res
     }
     // The command listens before it registers the scheme, so that an interrupt then unloads the scheme.
     let interrupt = Interrupt::listen();
-    let loaded = match firstflight_kernel::load(&choice.order(&name)) {
-        // A killed command may have left the name.
-        Err(KernelError::Taken { .. }) if firstflight_kernel::sweep(&name).unwrap_or(false) => {
-            firstflight_kernel::load(&choice.order(&name))
-        }
-        loaded => loaded,
-    };
-    let loaded = loaded.map_err(Failure::usage)?;
+    let (loaded, lock) = load_anew(&choice.order(&name), load.pin).map_err(Failure::usage)?;
     let rollout = plan.map(|plan| roll_out(&name, &plan.scope)).transpose().map_err(Failure::usage)?;
     let said = format!("{name} is registered: {said}");
-    if load.pin {
+    if let Some(lock) = lock {
+        let interrupted = || Failure::interrupted(format!("interrupted; {name} is not loaded"));
         let pinned = match rollout {
-            Some(rollout) => rollout.pin(loaded).map(Some),
-            None => loaded.pin(),
+            Some(rollout) => {
+                let is_wanted = || !interrupt.happened();
+                let folder = rollout.pin(loaded, &lock, is_wanted).map_err(Failure::usage)?;
+                Some(folder.ok_or_else(interrupted)?)
+            }
+            None if interrupt.happened() => return Err(interrupted()),
+            None => loaded.pin(&lock).map_err(Failure::usage)?,
         };
-        let pinned = pinned.map_err(Failure::usage)?;
-        if let Some(folder) = pinned.as_ref().and_then(|pinned| pinned.was_open.as_ref()) {
+        if let Some(folder) = lock.was_open() {
             let folder = folder.display();
             output::note(&[format!(
                 "others could write to {folder}, and keep the names of schemes there; now root alone can"
             )]);
         }
-        let keeper = pinned.map_or("the kernel".to_owned(), |pinned| pinned.file.display().to_string());
+        let keeper = pinned.map_or("the kernel".to_owned(), |file| file.display().to_string());
         return output::print_words(&format!(
             "{said}; {keeper} keeps it until `firstflight kernel undo {name}`\n"
         ));
@@ -122,11 +120,19 @@ pub(super) fn unload(unload: &Unload) -> Result<(), Failure> {
 /// Carries out `firstflight kernel undo`.
 pub(super) fn undo(undo: &Undo) -> Result<(), Failure> {
     let undone = firstflight_kernel::undo(undo.name.as_deref()).map_err(Failure::usage)?;
-    let lines: Vec<String> = undone.iter().map(|name| format!("{name} is unloaded\n")).collect();
-    output::print_words(
-        if lines.is_empty() { "No scheme is loaded.\n".to_owned() } else { lines.concat() }.as_str(),
-    )?;
-    rollout::warn_of_defaults(undo.name.as_deref())
+    let mut lines: Vec<String> = undone.names.iter().map(|name| format!("{name} is unloaded\n")).collect();
+    for (name, process) in &undone.kept {
+        lines.push(format!(
+            "{name} is kept by process {process}, which is no `kernel load`; `undo {name}` ends it\n"
+        ));
+    }
+    if lines.is_empty() && undone.errors.is_empty() {
+        lines.push("No scheme is loaded.\n".to_owned());
+    }
+    output::print_words(&lines.concat())?;
+    rollout::warn_of_defaults(undo.name.as_deref(), &undone.kept)?;
+    let errors: Vec<String> = undone.errors.iter().map(ToString::to_string).collect();
+    if errors.is_empty() { Ok(()) } else { Err(Failure::usage(errors.join("; "))) }
 }
 
 /// A loaded scheme, as `--json` prints it.
@@ -142,9 +148,9 @@ struct Line<'a> {
     file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     process: Option<i32>,
-    /// Sockets that use the scheme now, and those that listen with it.
-    sockets: usize,
-    listeners: usize,
+    /// Sockets that use the scheme now, and those that listen with it; null if not all network namespaces are seen.
+    sockets: Option<usize>,
+    listeners: Option<usize>,
     /// Whether a killed command left it.
     unfinished: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -211,7 +217,8 @@ fn table(all: &[Registered]) -> String {
             Keeper::Sockets => "sockets or namespaces alone; not registered any more".to_owned(),
             Keeper::Unknown => "a descriptor of a process that is not seen".to_owned(),
         };
-        let (name, handover, sockets) = (&one.name, &one.handover, one.sockets);
+        let sockets = one.sockets.map_or("-".to_owned(), |count| count.to_string());
+        let (name, handover) = (&one.name, &one.handover);
         let line = format!("{name:<15}  {:<wide$}  {handover:<8}  {sockets:>7}  {keeper}", scheme(one));
         out.extend([in_a_line(&line), "\n".to_owned()]);
         if let Some(rollout) = &one.rollout {

@@ -59,8 +59,9 @@ pub(super) struct Rollout {
     #[arg(long, value_name = "PATH", allow_hyphen_values = true)]
     pub(super) cgroup: Option<PathBuf>,
     /// Those of this network namespace, or of a named one.
-    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    pub(super) netns: Option<String>,
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true)]
+    #[expect(clippy::option_option, reason = "the name may be missing, and may be empty")]
+    pub(super) netns: Option<Option<String>>,
     /// Those with a share of the peers, by a hash of the address: 5%, or a range for a second scheme, 5%..10%.
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     pub(super) share: Option<String>,

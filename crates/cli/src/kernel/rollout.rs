@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::fs;
+use std::path::PathBuf;
 
 use firstflight_kernel::{
-    ALL_PEERS, KernelError, Namespace, Prefix, Rolled, Route, Scope, Share, Socket, cgroup_at, cgroups_in,
-    rollouts, routes, sockets,
+    ALL_PEERS, KernelError, Namespace, Precedence, Prefix, Rolled, Route, Scope, Share, Socket, cgroup_at,
+    cgroups_in, rollouts, routes, sockets,
 };
 use firstflight_scenario::quantity;
 use firstflight_trace::in_a_line;
@@ -44,16 +45,22 @@ impl Plan {
             Some(text) => share_of(text).map_err(|why| refuse("--share", text, &why))?,
             None => Share::ALL,
         };
-        let group = |path: &std::path::PathBuf| {
+        let group = |path: &PathBuf| {
             cgroup_at(path).map_err(|error| refuse("--cgroup", &path.display().to_string(), &error))
         };
-        let cgroup = cgroup.as_ref().map(group).transpose()?;
-        let namespace = match netns.as_deref() {
-            Some("") => Some(Namespace::own().map_err(Failure::usage)?),
-            Some(name) => Some(Namespace::named(name).map_err(|error| refuse("--netns", name, &error))?),
-            None if cgroup.is_some() => None,
-            None => Some(Namespace::own().map_err(Failure::usage)?),
+        let group = cgroup.as_ref().map(group).transpose()?;
+        let namespace = match netns.as_ref().map(Option::as_deref) {
+            Some(Some("")) => {
+                let why = "a name is missing, as in --netns=web; --netns alone is this network namespace";
+                return Err(refuse("--netns", "", &why));
+            }
+            Some(Some(name)) => {
+                Some(Namespace::named(name).map_err(|error| refuse("--netns", name, &error))?)
+            }
+            None if group.is_some() => None,
+            None | Some(None) => Some(Namespace::own().map_err(Failure::usage)?),
         };
+        let cgroup = group.flatten();
         let number = namespace.as_ref().map(Namespace::cookie).transpose().map_err(Failure::usage)?;
         let label = namespace.as_ref().and_then(Namespace::label);
         let label = label.map(|path| path.display().to_string()).unwrap_or_default();
@@ -61,11 +68,14 @@ impl Plan {
     }
 }
 
-/// Reads a share: `5%`, `0.05`, or a range as `5%..10%`.
+/// Reads a share: `5%`, or a range as `5%..10%`. The bounds are percentages, because 1 could be one percent or all, and begin with a digit,
+/// because of `0%...10%`.
 fn share_of(text: &str) -> Result<Share, String> {
     let whole = "a share is above 0% and at most 100%, as in 5%, or a range of it, as in 5%..10%";
     let millionths = |text: &str| {
-        let fraction = quantity::fraction(text).map_err(|_| format!("`{text}`: {whole}"))?;
+        let percent = Some(text).filter(|text| text.ends_with('%') && !text.starts_with('.'));
+        let fraction = percent.and_then(|text| quantity::fraction(text).ok());
+        let fraction = fraction.ok_or_else(|| format!("`{text}`: {whole}"))?;
         let millionths = fraction.times(u64::from(ALL_PEERS)).and_then(|number| u32::try_from(number).ok());
         millionths.filter(|number| *number <= ALL_PEERS).ok_or_else(|| format!("`{text}`: {whole}"))
     };
@@ -103,11 +113,19 @@ fn described(scope: &Scope, own: Option<u64>) -> String {
     }
     parts.push(match scope.namespace {
         None => "in every network namespace".to_owned(),
-        Some(_) if !scope.label.is_empty() => format!("in {}", scope.label),
-        namespace if namespace == own => "in this network namespace".to_owned(),
-        Some(number) => format!("in network namespace {number}"),
+        Some(number) => match label(scope) {
+            Some(label) => format!("in {label}"),
+            None if Some(number) == own => "in this network namespace".to_owned(),
+            None => format!("in network namespace {number}"),
+        },
     });
     parts.join(", ")
+}
+
+/// Returns the path by which a scope's network namespace was named, if it is still at that path.
+fn label(scope: &Scope) -> Option<&str> {
+    let is_there = || Namespace::named(&scope.label).and_then(|found| found.cookie()).ok() == scope.namespace;
+    (!scope.label.is_empty() && is_there()).then_some(scope.label.as_str())
 }
 
 /// A rollout in `list --json`.
@@ -116,7 +134,7 @@ pub(super) struct Line {
     to: Vec<String>,
     share: String,
     cgroup: Option<String>,
-    /// The number of the network namespace, and the path by which it was named.
+    /// The number of the network namespace, and the path by which it was named if it is still there.
     netns_cookie: Option<u64>,
     netns: Option<String>,
     acts: bool,
@@ -127,14 +145,14 @@ pub(super) struct Line {
 
 impl Line {
     pub(super) fn of(one: &Rolled) -> Self {
-        let Scope { to, namespace, label, cgroup, share } = &one.scope;
+        let Scope { to, namespace, cgroup, share, .. } = &one.scope;
         Self {
             to: to.iter().map(ToString::to_string).collect(),
             share: share.to_string(),
             cgroup: cgroup.as_ref().map(|path| path.display().to_string()),
             netns_cookie: *namespace,
-            netns: Some(label.clone()).filter(|label| !label.is_empty()),
-            acts: one.is_armed,
+            netns: label(&one.scope).map(str::to_owned),
+            acts: one.acts(),
             given: one.given,
             own_choice: one.own,
             refused: one.refused,
@@ -147,9 +165,10 @@ pub(super) fn lines(one: &Rolled) -> String {
     let own = Namespace::own().and_then(|own| own.cookie()).ok();
     let Rolled { given, own: chosen, refused, .. } = one;
     let counts = format!(
-        "given to {given} connections; {chosen} kept their program's choice, {refused} a locked route's"
+        "given to {given} connections; {chosen} kept their program's or an earlier rollout's choice, {refused} were refused by the kernel"
     );
-    format!("  {}\n  {counts}\n", in_a_line(&described(&one.scope, own)))
+    let gone = if one.is_gone { "  its cgroup is gone; load it again\n" } else { "" };
+    format!("  {}\n{gone}  {counts}\n", in_a_line(&described(&one.scope, own)))
 }
 
 /// Shows what a scheme with this plan would do now. Changes nothing.
@@ -186,14 +205,13 @@ pub(super) fn show(name: &str, said: &str, plan: Option<&Plan>) -> Result<(), Fa
         match rollouts() {
             Ok(all) => {
                 let own = own.cookie().ok();
-                for other in all.iter().filter(|other| other.is_armed && other.scope.overlaps(scope)) {
-                    let connections = described(&other.scope, own);
-                    writeln!(
-                        text,
-                        "{} came first, and keeps those that both match: {connections}",
-                        other.name
-                    )
-                    .ok();
+                for other in all.iter().filter(|other| other.acts()) {
+                    let what = match scope.precedence(&other.scope) {
+                        Some(Precedence::Earlier) => "decides before it, and keeps those that both match",
+                        Some(Precedence::Later) => "decides after it, and loses those that both match",
+                        None => continue,
+                    };
+                    writeln!(text, "{} {what}: {}", other.name, described(&other.scope, own)).ok();
                 }
             }
             Err(error) => {
@@ -270,12 +288,13 @@ impl Found {
 }
 
 /// Warns of network namespaces whose default is a scheme that is gone.
-pub(super) fn warn_of_defaults(name: Option<&str>) -> Result<(), Failure> {
+pub(super) fn warn_of_defaults(name: Option<&str>, kept: &[(String, i32)]) -> Result<(), Failure> {
     for namespace in Namespace::every().map_err(Failure::usage)? {
         let default =
             namespace.within(|| fs::read_to_string(DEFAULT).unwrap_or_default()).unwrap_or_default();
         let default = default.trim();
-        if name.map_or(default.starts_with("ff_"), |name| name == default) {
+        let is_kept = kept.iter().any(|(name, _)| name == default);
+        if !is_kept && name.map_or(default.starts_with("ff_"), |name| name == default) {
             let label = namespace
                 .label()
                 .map_or_else(|| "this network namespace".to_owned(), |path| path.display().to_string());
@@ -295,14 +314,31 @@ mod tests {
     fn a_share_is_a_part_or_a_range_of_the_peers() {
         for (text, first, count) in [
             ("5%", 0, 50_000),
-            ("0.05", 0, 50_000),
+            ("1%", 0, 10_000),
+            ("0.5%..1%", 5_000, 5_000),
             ("100%", 0, 1_000_000),
             ("50%..100%", 500_000, 500_000),
             ("5%..10%", 50_000, 50_000),
         ] {
             assert_eq!(share_of(text), Ok(Share { first, count }), "{text}");
         }
-        for text in ["", "0%", "5", "101%", "-5%", "10%..5%", "5%..5%", "5%..", "x", "0.0000001%"] {
+        for text in [
+            "",
+            "0%",
+            "5",
+            "1",
+            "0.05",
+            "101%",
+            "-5%",
+            "10%..5%",
+            "5%..5%",
+            "5%..",
+            "x",
+            "0.0000001%",
+            "0%...10%",
+            "5..10%",
+            "5%..1",
+        ] {
             let why = share_of(text).expect_err(text);
             assert!(why.contains("5%..10%") && !why.contains('\n'), "{why}");
         }

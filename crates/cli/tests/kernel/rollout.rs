@@ -249,6 +249,9 @@ fn wrong_conditions_of_a_rollout_are_refused_in_one_line() {
             "--to: `192.0.2.1/24` is no prefix of addresses: it has bits after the prefix; 192.0.2.0/24 has none",
         ),
         (&["--share", "5"], "--share: `5`: a share is above 0% and at most 100%"),
+        (&["--share", "1"], "--share: `1`: a share is above 0% and at most 100%"),
+        (&["--share", "0%...10%"], "--share: `.10%`: a share is above 0% and at most 100%"),
+        (&["--netns="], "--netns: a name is missing, as in --netns=web"),
         (&["--netns=none-of-this-name"], "--netns: there is no network namespace `none-of-this-name`"),
         (&["--cgroup", "/etc"], "--cgroup: `/etc` is no cgroup of cgroup2"),
     ] {
@@ -320,6 +323,57 @@ fn what_a_kill_left_by_half_is_listed_and_removed_by_undo_and_by_the_next_load()
     assert!(out.contains("\"unfinished\":true") && out.contains("; `kernel undo` removes it"), "{out}");
     assert!(out.ends_with("nothing is left\n"), "{out}");
     assert!(!is_registered(name) && rollouts().expect("a list").iter().all(|one| one.name != name));
+}
+
+#[test]
+fn an_empty_folder_that_a_kill_left_does_not_block_a_pinned_load() {
+    if !can_run("an_empty_folder_that_a_kill_left_does_not_block_a_pinned_load", &[]) {
+        return;
+    }
+    let script = "mkdir -p /sys/fs/bpf/firstflight/ff_test_empty && $F kernel load slow-start --name ff_test_empty --pin && \
+                  [ -f /sys/fs/bpf/firstflight/ff_test_empty ] && $F kernel undo ff_test_empty && [ ! -e /sys/fs/bpf/firstflight ]";
+    let output = shell(script);
+    assert_eq!((status(&output), stderr(&output)), (0, String::new()), "{}", stdout(&output));
+}
+
+#[test]
+fn of_pinned_loads_after_a_killed_one_one_wins_and_stays() {
+    if !can_run("of_pinned_loads_after_a_killed_one_one_wins_and_stays", &["ip"]) {
+        return;
+    }
+    let (place, name) = (Place::new(), "ff_test_again");
+    let load = format!("$F kernel load slow-start --name {name} --netns={} --share 50% --pin", place.path());
+    let script = format!(
+        "{load} >/dev/null && rm /sys/fs/bpf/firstflight/{name}/rollout && for n in 1 2 3; do ({load} >/dev/null 2>&1 && echo won) & done; \
+         wait; $F kernel list --json | grep '\"{name}\"' | grep -c '\"acts\":true'; $F kernel undo {name}; [ ! -e /sys/fs/bpf/firstflight ]"
+    );
+    let output = shell(&script);
+    let (out, err) = (stdout(&output), stderr(&output));
+    assert_eq!((status(&output), err.as_str()), (0, ""), "{out}");
+    assert_eq!(out, format!("won\n1\n{name} is unloaded\n"));
+}
+
+#[test]
+fn a_rollout_whose_cgroup_is_removed_says_that_it_no_longer_acts() {
+    if !can_run("a_rollout_whose_cgroup_is_removed_says_that_it_no_longer_acts", &[]) {
+        return;
+    }
+    let mounts = std::fs::read_to_string("/proc/self/mounts").expect("mounts");
+    let line = mounts.lines().find(|line| line.contains(" cgroup2 ")).expect("cgroup2");
+    let root = line.split(' ').nth(1).expect("a path");
+    let (group, name) = (format!("{root}/firstflight-gone-{}", std::process::id()), "ff_test_gone");
+    std::fs::create_dir(&group).expect("a cgroup");
+    let child = loaded(&["load", "slow-start", "--name", name, "--cgroup", &group]).expect("it loads");
+    let acts = || rollouts().expect("a list").iter().any(|one| one.name == name && one.acts());
+    let acted = acts();
+    std::fs::remove_dir(&group).expect("it is empty");
+    assert!(acted);
+    comes("the kernel detaches it", || !acts());
+    let (json, table) = (stdout(&said(&["list", "--json"])), stdout(&said(&["list"])));
+    end(child, name);
+    let line = json.lines().find(|line| line.contains(name)).expect(&json);
+    assert!(line.contains("\"acts\":false") && line.contains("a removed cgroup"), "{line}");
+    assert!(table.contains("its cgroup is gone; load it again"), "{table}");
 }
 
 #[test]

@@ -7,7 +7,8 @@ use firstflight::Span;
 /// The kernel's count of that time. It does not exist if the kernel is built without pressure stall information.
 const FILE: &str = "/proc/pressure/cpu";
 
-/// Returns the time since the machine's start in which at least one process waited for a processor; `None` if the kernel does not count it.
+/// Returns the time since the machine's start in which a process waited for a processor: the mean over the processors, weighted by the time
+/// for which each was busy. `None` if the kernel does not count it.
 pub(super) fn waited() -> Option<Span> {
     parse(&fs::read_to_string(FILE).ok()?)
 }

@@ -87,7 +87,8 @@ pub struct Done {
     pub packet_log: Option<PacketLog>,
     /// Whether the relay had a real-time priority.
     pub is_real_time: bool,
-    /// The time for which a process of this machine waited for a processor during the run; `None` if the kernel does not count it.
+    /// The time for which a process of this machine waited for a processor during the run; `None` if the kernel does not count it. It is a
+    /// mean over the processors, so that a low value on a machine with many processors proves nothing.
     pub processor_wait: Option<Span>,
     /// The time of the run's start, in nanoseconds since 1970. It is the zero of the times of the path and of the log.
     pub began: u64,
