@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use firstflight_trace::in_a_line;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::session::{self, Done, Session};
@@ -62,14 +63,19 @@ impl Progress {
     /// Shows progress as [`Progress::show`] does, with a total that was not known before.
     pub(crate) fn show_of(&self, done: u64, total: u64, name: &str) {
         if let Some(Shown { bar, .. }) = &self.bar {
-            bar.set_length(total);
-            bar.set_message(name.to_owned());
-            bar.set_position(done);
+            show(bar, done, total, name);
         }
         if let Some(session) = &self.session {
             session.show(Done { done, total, name: name.to_owned() });
         }
     }
+}
+
+/// Shows progress on a bar. The name may come from a peer.
+fn show(bar: &ProgressBar, done: u64, total: u64, name: &str) {
+    bar.set_length(total);
+    bar.set_message(in_a_line(name));
+    bar.set_position(done);
 }
 
 impl Shown {
@@ -98,5 +104,18 @@ impl Drop for Shown {
             drop(curtain.join());
         }
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_from_a_peer_is_shown_escaped() {
+        let bar = ProgressBar::hidden();
+        show(&bar, 1, 2, "a\u{1b}[2J\nb");
+        let shown = bar.message();
+        assert!(shown.starts_with('a') && !shown.contains(char::is_control), "{shown:?}");
     }
 }

@@ -11,13 +11,13 @@ use firstflight_export::log::LoggedEnd;
 use firstflight_report::human::count;
 use firstflight_trace::in_a_line;
 use firstflight_udp::Options;
-use firstflight_udp::files::{Entry, TransferError, Transferred};
+use firstflight_udp::files::{Entry, MAX_LISTED, TransferError, Transferred, check, check_new};
 
 use super::asked::Get;
 use super::ends::{SCHEME, one, options, watched};
 use super::limits::patience;
 use super::logs::FAILED;
-use super::outcome::Outcome;
+use super::outcome::{INTERRUPTED, KEPT, Outcome, WRITTEN};
 use super::reported::Page;
 use super::said;
 use super::target::{Target, target, wrong_target};
@@ -36,12 +36,18 @@ pub(crate) fn get(asked: &Get, registry: Registry, arguments: &[String]) -> Resu
         .iter()
         .map(|text| match target(text, arguments)? {
             Target { path: None, is_folder: false, .. } => Err(wrong_target(text, arguments)),
-            target => Ok(target),
+            target => match target.path.as_deref().map_or(Ok(()), check) {
+                Ok(()) => Ok(target),
+                Err(error) => Err(Failure::usage(error).at(Place::argument(arguments, text))),
+            },
         })
         .collect::<Result<_, _>>()?;
     let patience = patience(&asked.timeout, arguments)?;
     let key = asked.key.read(arguments)?;
     let to = To::of(asked, &targets, arguments)?;
+    if !asked.list {
+        to.check(asked, &targets, arguments)?;
+    }
     let watchers = Watchers::new(asked.logs.wanted(LoggedEnd::Receiver, false, arguments)?, Page::new(None))?;
     // Servers of both IPv4 and IPv6 in one command get the shorter datagrams of IPv6.
     let address = targets.iter().map(|target| target.address.ip()).find(IpAddr::is_ipv6);
@@ -111,6 +117,31 @@ impl To {
         Ok(Self::Folder(Some(output.clone())))
     }
 
+    /// Refuses two targets with the same output: with `--force` the second would replace the first.
+    fn check(&self, asked: &Get, targets: &[Target], arguments: &[String]) -> Result<(), Failure> {
+        let mut by_output = BTreeMap::new();
+        for (text, target) in asked.from.iter().zip(targets) {
+            let Some(output) = self.of_target(target) else { continue };
+            let shown =
+                if output.as_os_str().is_empty() { ".".to_owned() } else { output.display().to_string() };
+            if let Some(first) = by_output.insert(output, text) {
+                let why =
+                    format!("{first} and {text} would both be written to {shown}; one at a time is allowed");
+                return Err(Failure::usage(why).at(Place::argument(arguments, text)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the output of a target; `None` for standard output.
+    fn of_target(&self, target: &Target) -> Option<PathBuf> {
+        match (&target.path, self) {
+            (Some(path), _) => self.of_file(path),
+            (None, Self::Folder(Some(folder))) => Some(folder.clone()),
+            (None, _) => Some(PathBuf::new()),
+        }
+    }
+
     /// Returns the output of the file at this path of a server; `None` for standard output.
     fn of_file(&self, path: &str) -> Option<PathBuf> {
         match self {
@@ -122,6 +153,11 @@ impl To {
             }
         }
     }
+}
+
+/// Joins a path of a server and a name below it.
+fn joined(folder: Option<&str>, name: &str) -> String {
+    folder.map_or_else(|| name.to_owned(), |folder| format!("{folder}/{name}"))
 }
 
 /// The connections of the command, and their results.
@@ -140,35 +176,52 @@ struct Client<'a> {
 impl Client<'_> {
     /// Fetches everything in a folder of the server. A folder is written under its name.
     fn fetch_folder(&mut self, target: &Target, to: &To) {
-        let base = target.path.as_deref().map_or_else(
-            || match to {
-                To::Folder(Some(folder)) => folder.clone(),
-                _ => PathBuf::new(),
-            },
-            |path| to.of_file(path).unwrap_or_default(),
-        );
-        let mut folders = vec![(target.path.clone(), base)];
-        while let Some((path, here)) = folders.pop() {
-            let Some(entries) = self.list(target.address, path.as_deref()) else { continue };
+        let base = to.of_target(target).unwrap_or_default();
+        let (mut left, mut files, mut is_listed) = (Some(MAX_LISTED), 0_u64, true);
+        // Paths below the target; `None` is the target itself.
+        let mut folders: Vec<Option<String>> = vec![None];
+        while let Some(below) = folders.pop() {
+            let path = match &below {
+                Some(below) => Some(joined(target.path.as_deref(), below)),
+                None => target.path.clone(),
+            };
+            let Some(entries) = self.list(target.address, path.as_deref(), &mut left) else {
+                is_listed = false;
+                continue;
+            };
             let mut inner = Vec::new();
             for (name, entry) in entries {
-                let path = path.as_ref().map_or_else(|| name.clone(), |path| format!("{path}/{name}"));
+                let below = joined(below.as_deref(), &name);
+                let path = joined(path.as_deref(), &name);
+                if let Err(error) = check_new(&below).and_then(|()| check(&path)) {
+                    self.fails(target.address, true, &path, (error, INTERRUPTED));
+                    is_listed = false;
+                    continue;
+                }
                 match entry {
-                    Entry::Folder => inner.push((Some(path), here.join(&name))),
+                    Entry::Folder => inner.push(Some(below)),
                     Entry::File(length) => {
-                        self.fetch(target.address, &path, Some(&here.join(&name)), Some(length));
+                        files += 1;
+                        self.fetch(target.address, &path, Some(&base.join(below)), Some(length));
                     }
                 }
             }
             // The last is taken first, so that folders come in the order of their names.
             folders.extend(inner.into_iter().rev());
         }
+        if is_listed && files == 0 {
+            let path = target.path.as_deref().map_or_else(String::new, |path| format!("{path}/"));
+            output::say(&format!(
+                "note: {}/{path}: no file in it; empty folders are not created",
+                target.address
+            ));
+        }
     }
 
     /// Prints the contents of a folder.
     fn print_listing(&mut self, target: &Target) {
         let path = target.path.as_deref();
-        let Some(entries) = self.list(target.address, path) else { return };
+        let Some(entries) = self.list(target.address, path, &mut Some(MAX_LISTED)) else { return };
         let prefix = path.map_or_else(String::new, |path| format!("{path}/"));
         let lines: String =
             entries.iter().map(|(name, entry)| self.line(&format!("{prefix}{name}"), *entry)).collect();
@@ -191,7 +244,15 @@ impl Client<'_> {
         format!("{:>17}  {}\n", length.map_or_else(String::new, count), in_a_line(&path))
     }
 
-    fn list(&mut self, address: SocketAddr, path: Option<&str>) -> Option<BTreeMap<String, Entry>> {
+    /// Lists a folder. `left` is the number of entries to accept, from which those of the folder are subtracted; `None` after a server
+    /// listed more.
+    fn list(
+        &mut self,
+        address: SocketAddr,
+        path: Option<&str>,
+        left: &mut Option<usize>,
+    ) -> Option<BTreeMap<String, Entry>> {
+        let most = (*left)?;
         if !self.may_try(address) {
             return None;
         }
@@ -203,12 +264,20 @@ impl Client<'_> {
                 Ok(wire)
             },
             path,
+            most,
         );
         self.watchers.take_own(address, None);
         match listed {
-            Ok(entries) => Some(entries),
+            Ok(entries) => {
+                *left = Some(most - entries.len());
+                self.may_try(address).then_some(entries)
+            }
             Err(error) => {
-                self.fails(address, is_reached, &format!("{}/", path.unwrap_or_default()), error);
+                if matches!(error, TransferError::TooMany { .. }) {
+                    *left = None;
+                }
+                let path = path.map_or_else(String::new, |path| format!("{path}/"));
+                self.fails(address, is_reached, &path, (error, INTERRUPTED));
                 None
             }
         }
@@ -231,24 +300,25 @@ impl Client<'_> {
             progress.show_of(done, total, path);
             !self.interrupt.happened()
         };
+        let replaces = self.asked.force;
+        let is_there = listed.zip(target).is_some_and(|(length, target)| {
+            let found = std::fs::symlink_metadata(target);
+            !replaces && found.is_ok_and(|found| found.is_file() && found.len() == length)
+        });
+        let interrupted = match target {
+            None => WRITTEN,
+            Some(_) if is_there => INTERRUPTED,
+            Some(_) => KEPT,
+        };
         let got = match target {
             None => {
                 let (mut out, shown) = (output::stdout_of_bytes(), Path::new("standard output"));
                 firstflight_udp::files::get_into(connect, path, (&mut out, shown), &mut show)
             }
-            Some(target) => self.make_folder(target).and_then(|()| {
-                let replaces = self.asked.force;
-                let is_there = listed.is_some_and(|length| {
-                    !replaces
-                        && std::fs::symlink_metadata(target)
-                            .is_ok_and(|found| found.is_file() && found.len() == length)
-                });
-                if is_there {
-                    firstflight_udp::files::compare(connect, path, target, &mut show)
-                } else {
-                    firstflight_udp::files::get(connect, path, target, replaces, &mut show)
-                }
-            }),
+            Some(target) if is_there => firstflight_udp::files::compare(connect, path, target, &mut show),
+            Some(target) => self
+                .make_folder(target)
+                .and_then(|()| firstflight_udp::files::get(connect, path, target, replaces, &mut show)),
         };
         drop(progress);
         let took = begin.elapsed().as_secs_f64();
@@ -260,7 +330,7 @@ impl Client<'_> {
                     self.outcome.stops(failure);
                 }
             }
-            Err(error) => self.fails(address, is_reached, path, error),
+            Err(error) => self.fails(address, is_reached, path, (error, interrupted)),
         }
     }
 
@@ -275,13 +345,24 @@ impl Client<'_> {
         }
     }
 
-    fn may_try(&self, address: SocketAddr) -> bool {
+    /// Returns whether this server is to be tried. Ends the command if the user interrupted.
+    fn may_try(&mut self, address: SocketAddr) -> bool {
+        if self.interrupt.happened() && !self.outcome.is_over() {
+            self.outcome.stops(Failure::interrupted(INTERRUPTED));
+        }
         !self.outcome.is_over() && !self.unreachable.contains(&address)
     }
 
-    fn fails(&mut self, address: SocketAddr, is_reached: bool, path: &str, error: TransferError) {
+    /// Reports a failure. `interrupted` is the message if the user interrupted.
+    fn fails(
+        &mut self,
+        address: SocketAddr,
+        is_reached: bool,
+        path: &str,
+        (error, interrupted): (TransferError, &'static str),
+    ) {
         let is_unreachable = !is_reached && matches!(error, TransferError::Connection(_));
-        self.outcome.fails(&format!("{address}/{path}"), error, &self.interrupt);
+        self.outcome.fails(&format!("{address}/{path}"), error, (&self.interrupt, interrupted));
         if is_unreachable && !self.outcome.is_over() {
             self.outcome.gives_up(address);
             self.unreachable.push(address);

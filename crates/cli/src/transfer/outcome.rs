@@ -8,6 +8,13 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output;
 
+/// The message for an interrupt while no file is being received.
+pub(super) const INTERRUPTED: &str = "interrupted";
+/// The message for an interrupt of a file whose part is kept.
+pub(super) const KEPT: &str = "interrupted; what came is kept, and the next try resumes there";
+/// The message for an interrupt of a file that is written as it arrives.
+pub(super) const WRITTEN: &str = "interrupted; standard output has only what came";
+
 /// Counts the files of a command, and reports those that failed.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
@@ -29,11 +36,18 @@ impl Outcome {
         self.done += 1;
     }
 
-    /// Counts a file that failed. Reports it at once if there may be others.
-    pub(super) fn fails(&mut self, name: &str, error: TransferError, interrupt: &Interrupt) {
+    /// Counts a file that failed. Reports it at once if there may be others. `interrupted` is the message if the user interrupted.
+    pub(super) fn fails(
+        &mut self,
+        name: &str,
+        error: TransferError,
+        (interrupt, interrupted): (&Interrupt, &'static str),
+    ) {
         self.failed += 1;
-        if interrupt.happened() || !self.is_of_many {
-            self.last = Some(failure(error, interrupt));
+        if interrupt.happened() {
+            self.last = Some(Failure::interrupted(interrupted));
+        } else if !self.is_of_many {
+            self.last = Some(failure(error));
         } else {
             output::say(&format!("error: {name}: {error}"));
         }
@@ -68,10 +82,7 @@ impl Outcome {
     }
 }
 
-pub(super) fn failure(error: TransferError, interrupt: &Interrupt) -> Failure {
-    if interrupt.happened() {
-        return Failure::interrupted(TransferError::Interrupted);
-    }
+fn failure(error: TransferError) -> Failure {
     match error {
         TransferError::Exists(_)
         | TransferError::Path(_)

@@ -1,5 +1,6 @@
 //! `firstflight put`: sends files and folders.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,7 +15,7 @@ use super::asked::Put;
 use super::ends::{options, schemes, watched};
 use super::limits::patience;
 use super::logs::FAILED;
-use super::outcome::Outcome;
+use super::outcome::{INTERRUPTED, KEPT, Outcome};
 use super::reported::Page;
 use super::target::{Target, target, wrong_target};
 use super::watched::Watchers;
@@ -33,10 +34,10 @@ pub(crate) fn put(asked: &Put, registry: Registry, arguments: &[String]) -> Resu
     let key = asked.key.read(arguments)?;
     let interrupt = Interrupt::listen();
     let is_of_many = asked.files.len() > 1 || asked.files.iter().any(|file| file.is_dir());
-    let mut outcome = Outcome::new(is_of_many);
+    let choices = schemes(asked.schemes.as_deref(), registry, arguments)?;
+    let mut outcome = Outcome::new(is_of_many || choices.len() > 1);
     let files = Files { target: &target, is_of_many, sends: Vec::new() };
     let files = files.of(asked, (&mut outcome, &interrupt), arguments)?;
-    let choices = schemes(asked.schemes.as_deref(), registry, arguments)?;
     let inputs: Vec<Input<'_>> = asked.files.iter().map(|path| Input { what: "file", path }).collect();
     let page = asked.drawn.page(&inputs, arguments)?;
     let wanted = asked.logs.wanted(LoggedEnd::Sender, asked.drawn.report.is_some(), arguments)?;
@@ -104,13 +105,23 @@ impl Files<'_> {
                 self.sends.push((file.clone(), named));
             }
         }
+        let mut by_path = BTreeMap::new();
+        for (file, path) in &self.sends {
+            if let Some(first) = by_path.insert(path, file) {
+                let (first, file) = (first.display(), file.display());
+                return Err(Failure::usage(format!(
+                    "{first} and {file} would both be sent as {path}; one at a time is allowed"
+                )));
+            }
+        }
         Ok(self.sends)
     }
 
     /// Adds the files in a folder and in the folders below it, by name. Leaves out what a server does not take: names that begin with a dot
     /// or are not UTF-8, and what is neither a file nor a folder.
     fn add_folder(&mut self, folder: &Path, named: &str, (outcome, interrupt): (&mut Outcome, &Interrupt)) {
-        let mut left_out = 0_u64;
+        let (mut left_out, before) = (0_u64, self.sends.len());
+        let mut is_read = true;
         let mut folders = vec![(folder.to_path_buf(), named.to_owned())];
         while let Some((folder, named)) = folders.pop() {
             let read = std::fs::read_dir(&folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
@@ -118,7 +129,9 @@ impl Files<'_> {
                 Ok(entries) => entries,
                 Err(source) => {
                     let name = folder.display().to_string();
-                    outcome.fails(&name, TransferError::File { path: folder, source }, interrupt);
+                    let error = TransferError::File { path: folder, source };
+                    outcome.fails(&name, error, (interrupt, INTERRUPTED));
+                    is_read = false;
                     continue;
                 }
             };
@@ -143,6 +156,8 @@ impl Files<'_> {
                 "note: {}: not sent, because hidden or no files: {left_out}",
                 folder.display()
             ));
+        } else if is_read && self.sends.len() == before {
+            output::say(&format!("note: {}: no file in it; empty folders are not created", folder.display()));
         }
     }
 }
@@ -191,7 +206,7 @@ impl Client {
             Ok(sent) => sent,
             Err(error) => {
                 let is_unreachable = !is_reached && matches!(error, TransferError::Connection(_));
-                self.outcome.fails(&file.display().to_string(), error, &self.interrupt);
+                self.outcome.fails(&file.display().to_string(), error, (&self.interrupt, KEPT));
                 if is_unreachable && !self.outcome.is_over() {
                     self.outcome.stops(Failure::write(format!("{} is not tried again", self.address)));
                 }

@@ -30,8 +30,11 @@ pub(super) fn whole(file: &Transferred) -> String {
     format!("{}: {} bytes{before}, SHA-256 {hash}", in_a_line(path), count(*length))
 }
 
-/// Describes the transferred file and the rate of the transfer in words.
+/// Describes the transferred file and the rate of the transfer in words. Bytes that were not transferred have no rate.
 pub(super) fn timed(file: &Transferred, took: f64) -> String {
+    if file.resumed == file.length {
+        return whole(file);
+    }
     #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
     let bits = (file.length - file.resumed) as f64 * 8.0;
     let bps = if took > 0.0 { bits / took } else { 0.0 };
@@ -68,5 +71,22 @@ pub(super) fn show_sent(file: &Transferred, row: Option<&Row>, json: bool) -> Re
         }
         (Some(row), false) => output::print_words(&(started(file, row) + "\n")),
         (None, false) => output::print_words(&(whole(file) + "\n")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_which_no_bytes_were_transferred_has_no_rate() {
+        let file = |length, resumed| {
+            let (path, sha256) = ("f".to_owned(), "0".repeat(64));
+            timed(&Transferred { path, length, resumed, sha256 }, 2.0)
+        };
+        assert!(file(1_000, 0).ends_with(", 2 s, 4 kbit/s"), "{}", file(1_000, 0));
+        for (length, resumed) in [(1_000, 1_000), (0, 0)] {
+            assert!(file(length, resumed).ends_with("SHA-256 0000000000000000"), "{}", file(length, resumed));
+        }
     }
 }

@@ -99,6 +99,10 @@ impl Wire {
 
 impl Read for Wire {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        // A server that sends lines without an end is never silent.
+        if self.interrupt.as_ref().is_some_and(Interrupt::happened) {
+            return Err(io::Error::other("interrupted"));
+        }
         self.patiently(|mut stream| stream.read(bytes))
     }
 }

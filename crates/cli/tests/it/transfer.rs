@@ -387,6 +387,12 @@ fn invalid_transfers_fail_in_one_line() {
             vec!["get", "127.0.0.1:1/f", "--output", text(&fifo)],
             "is a FIFO; only regular files are transferred",
         ),
+        (vec!["get", "127.0.0.1:1/x/../", "--list"], "`x/..` is no path of a file below the folder"),
+        (
+            vec!["get", "127.0.0.1:1/x/f", "127.0.0.1:2/y/f", "--force"],
+            "127.0.0.1:1/x/f and 127.0.0.1:2/y/f would both be written to f",
+        ),
+        (vec!["put", text(&file), text(&file), "127.0.0.1:1"], "would both be sent as f"),
         (vec!["put", text(&fifo), "127.0.0.1:1"], "is a FIFO; only regular files are transferred"),
         (vec!["get", "127.0.0.1:1/f", "--output", text(&file)], "exists; --force replaces it"),
         (vec!["get", "127.0.0.1:1/f", "--timeout", "soon"], "--timeout: `soon`"),
@@ -517,7 +523,8 @@ fn one_file_goes_to_standard_output_or_into_a_folder() {
         assert!(std::fs::read(place.join(path)).expect("a file") == noise(100_000));
     }
     drop(server);
-    let gone = run(&["get", &from, &from, &from, "--timeout", "300ms", "--output", text(&place)]);
+    let others = [format!("{from}1"), format!("{from}2")];
+    let gone = run(&["get", &from, &others[0], &others[1], "--timeout", "300ms", "--output", text(&place)]);
     let said = stderr(&gone);
     assert!(status(&gone) == 3 && said.contains("is not tried again"), "{said}");
     assert_eq!(said.matches("the connection failed").count(), 1, "{said}");

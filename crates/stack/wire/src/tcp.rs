@@ -47,6 +47,7 @@ mod tests {
     use super::*;
     use crate::address::Addresses;
     use crate::encode::{EncodeError, encode_tcp};
+    use etherparse::checksum::Sum16BitWords;
     use firstflight_tcp::Flags;
     use proptest::prelude::*;
     use std::net::Ipv4Addr;
@@ -83,6 +84,13 @@ mod tests {
             let (first, second) = payload.split_at(cut.min(payload.len()));
             encode_tcp(&addresses, &segment, &[], [first, second], &mut bytes).unwrap();
             prop_assert_eq!(&packet[20..], &bytes[..]);
+        }
+
+        #[test]
+        fn the_sum_is_that_of_its_words_one_by_one(bytes in proptest::collection::vec(any::<u8>(), 0..=200)) {
+            let begin = || Sum16BitWords::new().add_2bytes([0x12, 0xfe]);
+            let (sum, expected) = (decode::sum_of(begin(), &bytes), begin().add_slice(&bytes));
+            prop_assert_eq!(sum.ones_complement(), expected.ones_complement());
         }
 
         #[test]

@@ -51,8 +51,10 @@ pub(crate) struct Outgoing {
     there: u64,
     /// The hash of the file, if it was known before.
     known: Option<String>,
-    /// The identity of the file before it was read.
+    /// The identity of the file before it was read; `None` if its hash is not to be kept.
     seen: Option<Seen>,
+    /// The identity of the file, if its known hash was not that of the bytes that were read.
+    wrong: Option<Seen>,
     /// The offset of the first byte to send.
     from: u64,
     /// The number of bytes to read next.
@@ -72,6 +74,7 @@ impl Outgoing {
             there: 0,
             known: None,
             seen: None,
+            wrong: None,
             from: 0,
             chunk: CHUNK,
             whole: None,
@@ -81,8 +84,9 @@ impl Outgoing {
     /// Makes an outgoing file of a server, which keeps the hashes of files.
     pub(crate) fn of_server(file: File, path: &Path, hashes: &Hashes) -> Result<Self, TransferError> {
         let about = file.metadata().map_err(TransferError::at(path))?;
-        let seen = Seen::of(&about);
-        Ok(Self { known: hashes.get(&seen), seen: Some(seen), ..Self::new(file, path, about.len()) })
+        let seen = Seen::settled(&about);
+        let known = seen.and_then(|seen| hashes.get(&seen));
+        Ok(Self { known, seen, ..Self::new(file, path, about.len()) })
     }
 
     /// Keeps the hash of the file, after all of it was sent, if it was not known.
@@ -95,6 +99,11 @@ impl Outgoing {
     /// Returns the identity of the file, if its hash was known.
     pub(crate) fn known(&self) -> Option<Seen> {
         self.seen.filter(|_| self.known.is_some())
+    }
+
+    /// Returns the identity of the file, once, if its known hash turned out to be wrong.
+    pub(crate) fn take_wrong(&mut self) -> Option<Seen> {
+        self.wrong.take()
     }
 
     /// Compares the next piece of the file with the peer's part of `have` bytes, whose SHA-256 is `theirs`. Returns the number of bytes
@@ -111,8 +120,14 @@ impl Outgoing {
         let left = if have <= self.length { have - self.there } else { 0 };
         let read = self.hash.read(&mut self.file, left, room).map_err(TransferError::at(&self.path))?;
         self.there += read;
-        if read == 0 && !(self.there == have && self.hash.text() == theirs) {
-            (self.hash, self.there) = (Hash::default(), 0);
+        if read == 0 {
+            let hash = self.hash.text();
+            if self.there == self.length && self.known.as_ref().is_some_and(|known| *known != hash) {
+                (self.known, self.wrong) = (None, self.seen.take());
+            }
+            if self.there != have || hash != theirs {
+                (self.hash, self.there) = (Hash::default(), 0);
+            }
         }
         self.from = self.there;
         Ok(read)
@@ -166,5 +181,30 @@ impl Outgoing {
             self.whole = whole;
         }
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program may change a mapped file without changing its times. A client that has all of the file then reveals it.
+    #[test]
+    fn a_known_hash_that_a_whole_comparison_contradicts_is_wrong() {
+        let path = std::env::temp_dir().join(format!("firstflight-copy-{}", std::process::id()));
+        std::fs::write(&path, "abc").unwrap();
+        let mut hash = Hash::default();
+        hash.take(b"abc");
+        for (theirs, is_wrong) in [(hash.text(), true), ("0".repeat(64), true), ("1".repeat(64), false)] {
+            let known = if is_wrong { "1".repeat(64) } else { hash.text() };
+            let file = File::open(&path).unwrap();
+            let seen = Seen::of(&file.metadata().unwrap());
+            let mut file = Outgoing { known: Some(known), seen: Some(seen), ..Outgoing::new(file, &path, 3) };
+            while file.compare((3, &theirs), &mut [0; CHUNK]).unwrap() > 0 {}
+            assert_eq!(file.take_wrong(), is_wrong.then_some(seen));
+            assert_eq!(file.known.is_none(), is_wrong);
+            assert_eq!(file.rest().from, if theirs == hash.text() { 3 } else { 0 });
+        }
+        std::fs::remove_file(&path).unwrap();
     }
 }

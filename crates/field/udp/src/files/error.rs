@@ -33,6 +33,14 @@ pub enum TransferError {
         "`{0}` is no path of a file below the folder: names joined by `/`, without `.`, `..`, symbolic links and control characters"
     )]
     Path(String),
+    /// The path of a file to create has too many names.
+    #[error("`{path}` has more than {most} names joined by `/`; the path of a new file may have {most}")]
+    Deep {
+        /// The beginning of the path.
+        path: String,
+        /// The maximum number of names.
+        most: usize,
+    },
     /// The connection failed.
     #[error("the connection failed: {0}")]
     Connection(io::Error),
@@ -112,7 +120,7 @@ pub enum TransferError {
         most: usize,
     },
     /// The user interrupted.
-    #[error("interrupted; what came is kept, and the next try resumes there")]
+    #[error("interrupted")]
     Interrupted,
 }
 

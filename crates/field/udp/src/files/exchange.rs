@@ -163,6 +163,7 @@ impl Exchange {
                     let read = file.compare((*have, hash), room)?;
                     if read == 0 {
                         *theirs = None;
+                        file.take_wrong().iter().for_each(|seen| self.folder.hashes().forget(seen));
                         let Rest { from, length } = file.rest();
                         self.talk.say(&Message::Data { length, from });
                     }

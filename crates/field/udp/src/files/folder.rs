@@ -12,6 +12,9 @@ use rustix::io::Errno;
 use crate::files::error::TransferError;
 use crate::files::hashes::Hashes;
 
+/// The maximum number of names in the path of a file or folder that is created.
+const DEEPEST: usize = 16;
+
 /// The direction of a server's transfers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
@@ -84,11 +87,7 @@ impl Folder {
 
     /// Returns the folder that contains a file of this name, and the last part of the name.
     pub(crate) fn place<'a>(&self, path: &'a str) -> Result<(OwnedFd, &'a str), TransferError> {
-        check(path)?;
-        // The name comes from a peer, and a user may list the folder on a terminal.
-        if path.contains(|c: char| c.is_control() || is_directional(c)) {
-            return Err(no_path(path));
-        }
+        check_new(path)?;
         let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
         Ok((self.look(folder, OFlags::PATH | OFlags::DIRECTORY)?, name))
     }
@@ -148,10 +147,29 @@ impl Folder {
 
 /// Checks that a path is names joined by `/`. No name may begin with a dot, so that peers cannot access hidden files, such as partial
 /// files.
-pub(crate) fn check(path: &str) -> Result<(), TransferError> {
+///
+/// # Errors
+/// [`TransferError::Path`].
+pub fn check(path: &str) -> Result<(), TransferError> {
     let is_name =
         |name: &str| !name.is_empty() && !name.starts_with('.') && name.len() <= 200 && !name.contains('\0');
     if path.len() <= 4_000 && path.split('/').all(is_name) { Ok(()) } else { Err(no_path(path)) }
+}
+
+/// Checks a path under which a file or folder is created. A user may list it on a terminal, so it has neither control characters nor
+/// characters that change the direction of text. Each of its names but the last can become a folder, so their number is bounded.
+///
+/// # Errors
+/// [`TransferError::Path`] or [`TransferError::Deep`].
+pub fn check_new(path: &str) -> Result<(), TransferError> {
+    check(path)?;
+    if path.contains(|c: char| c.is_control() || is_directional(c)) {
+        return Err(no_path(path));
+    }
+    if path.split('/').count() > DEEPEST {
+        return Err(TransferError::Deep { path: path.chars().take(100).collect(), most: DEEPEST });
+    }
+    Ok(())
 }
 
 /// Returns the kind of a file with this mode, with its article.
@@ -172,6 +190,6 @@ fn no_path(path: &str) -> TransferError {
 }
 
 /// Returns whether a character changes the direction of text. A name with this character could look like another name.
-pub(crate) fn is_directional(c: char) -> bool {
+fn is_directional(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

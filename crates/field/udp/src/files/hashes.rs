@@ -24,6 +24,12 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
+    /// Returns the identity of a file that is about to be read; `None` if the file was just changed, because its content may change again
+    /// under the same identity.
+    pub(crate) fn settled(about: &Metadata) -> Option<Self> {
+        Some(Self::of(about)).filter(|seen| seen.changed.0 + SETTLED <= seconds_since_1970())
+    }
+
     pub(crate) fn of(about: &Metadata) -> Self {
         Self {
             device: about.dev(),
@@ -53,22 +59,10 @@ impl Hashes {
         self.lock().by.get(seen).map(|(_, hash)| hash.clone())
     }
 
-    /// Keeps the hash of a file that was read after `before` was determined, unless the file changed meanwhile or shortly before.
+    /// Keeps the hash of a file that was read after `before` was determined, unless the file changed meanwhile.
     pub(crate) fn keep(&self, before: Seen, file: &File, hash: &str) {
-        let is_unchanged = file.metadata().is_ok_and(|about| Seen::of(&about) == before);
-        if !is_unchanged || before.changed.0 + SETTLED > seconds_since_1970() {
-            return;
-        }
-        let mut kept = self.lock();
-        kept.remove(&before);
-        kept.number += 1;
-        let number = kept.number;
-        kept.by.insert(before, (number, hash.to_owned()));
-        kept.order.insert(number, before);
-        if kept.by.len() > MOST
-            && let Some((_, oldest)) = kept.order.pop_first()
-        {
-            kept.by.remove(&oldest);
+        if file.metadata().is_ok_and(|about| Seen::of(&about) == before) {
+            self.lock().add(before, hash);
         }
     }
 
@@ -84,6 +78,18 @@ impl Hashes {
 }
 
 impl Kept {
+    fn add(&mut self, seen: Seen, hash: &str) {
+        self.remove(&seen);
+        self.number += 1;
+        self.by.insert(seen, (self.number, hash.to_owned()));
+        self.order.insert(self.number, seen);
+        if self.by.len() > MOST
+            && let Some((_, oldest)) = self.order.pop_first()
+        {
+            self.by.remove(&oldest);
+        }
+    }
+
     fn remove(&mut self, seen: &Seen) {
         if let Some((number, _)) = self.by.remove(seen) {
             self.order.remove(&number);
@@ -105,9 +111,8 @@ mod tests {
         std::fs::write(&path, "abc").unwrap();
         let file = File::open(&path).unwrap();
         let now = Seen::of(&file.metadata().unwrap());
+        assert_eq!(Seen::settled(&file.metadata().unwrap()), None, "the file was just changed");
         let hashes = Hashes::default();
-        hashes.keep(now, &file, "just changed");
-        assert_eq!(hashes.get(&now), None);
         hashes.keep(seen(now.inode, 7), &file, "changed meanwhile");
         assert_eq!(hashes.get(&seen(now.inode, 7)), None);
         std::fs::remove_file(&path).unwrap();
@@ -116,8 +121,7 @@ mod tests {
         let then = Seen::of(&old.metadata().unwrap());
         hashes.keep(Seen { length: then.length + 1, ..then }, &old, "of another length");
         hashes.keep(then, &old, "unchanged");
-        let is_settled = then.changed.0 + SETTLED <= seconds_since_1970();
-        assert_eq!(hashes.get(&then), is_settled.then(|| "unchanged".to_owned()));
+        assert_eq!(hashes.get(&then), Some("unchanged".to_owned()));
         hashes.forget(&then);
         assert_eq!(hashes.get(&then), None);
     }
@@ -125,13 +129,14 @@ mod tests {
     #[test]
     fn the_number_of_hashes_is_bounded_and_the_oldest_go_first() {
         let mut kept = Kept::default();
-        for inode in 0..10 {
-            kept.number += 1;
-            kept.by.insert(seen(inode, 0), (kept.number, String::new()));
-            kept.order.insert(kept.number, seen(inode, 0));
+        for inode in 0..MOST as u64 {
+            kept.add(seen(inode, 0), "");
         }
-        kept.remove(&seen(0, 0));
-        assert_eq!(kept.order.first_key_value().map(|(_, seen)| seen.inode), Some(1));
-        assert_eq!((kept.by.len(), kept.order.len()), (9, 9));
+        // A hash that is added again becomes the newest.
+        kept.add(seen(0, 0), "again");
+        assert!(kept.by.len() == MOST && kept.by.contains_key(&seen(1, 0)));
+        kept.add(seen(u64::MAX, 0), "new");
+        assert_eq!((kept.by.len(), kept.order.len()), (MOST, MOST));
+        assert!(!kept.by.contains_key(&seen(1, 0)) && kept.by.contains_key(&seen(0, 0)));
     }
 }

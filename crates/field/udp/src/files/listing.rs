@@ -7,14 +7,16 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{AtFlags, Dir, FileType};
 
 use crate::files::error::TransferError;
-use crate::files::folder::{Folder, check};
+use crate::files::folder::{Folder, check, check_new};
 use crate::files::message::Message;
 use crate::files::talk::Talk;
 
 /// The maximum number of entries that the server reads in a step.
 const ENTRIES: usize = 256;
-/// The maximum number of entries of a folder that the client accepts.
-const MOST: usize = 100_000;
+/// The number of bytes of queued lines after which a step ends.
+const QUEUED: usize = 8 << 10;
+/// The maximum number of files and folders that a client accepts from a server, in all folders that it fetches together.
+pub const MAX_LISTED: usize = 100_000;
 
 /// A folder that is being listed. Only the entries of one step are in memory.
 pub(crate) struct Listing {
@@ -33,9 +35,12 @@ impl Listing {
     }
 
     /// Queues the lines of the next entries. Returns `false` after the last line. Leaves out what cannot be fetched: hidden names, names
-    /// that are not UTF-8, and what is neither a regular file nor a folder.
+    /// that are not UTF-8 or that no client would create, and what is neither a regular file nor a folder.
     pub(crate) fn say_next(&mut self, talk: &mut Talk) -> Result<bool, TransferError> {
         for _ in 0..ENTRIES {
+            if talk.queued() >= QUEUED {
+                break;
+            }
             let Some(entry) = self.entries.next() else {
                 talk.say(&Message::Listed);
                 return Ok(false);
@@ -47,7 +52,7 @@ impl Listing {
             };
             let name = name.to_owned();
             match FileType::from_raw_mode(found.st_mode) {
-                _ if check(&name).is_err() => {}
+                _ if check_new(&name).is_err() => {}
                 FileType::Directory => talk.say(&Message::Folder { name }),
                 FileType::RegularFile => {
                     talk.say(&Message::File { name, length: u64::try_from(found.st_size).unwrap_or(0) });
@@ -68,13 +73,16 @@ pub enum Entry {
     File(u64),
 }
 
-/// Fetches the contents of a folder of the server, by name; of the served folder itself if there is no path. The stream must be blocking.
+/// Fetches the contents of a folder of the server, by name; of the served folder itself if there is no path. `most` is the maximum number
+/// of entries to accept, as a part of [`MAX_LISTED`]. The stream must be blocking.
 ///
 /// # Errors
-/// The first error. A listing that does not arrive completely is an error, and so is one of more than 100,000 entries.
+/// The first error. A listing that does not arrive completely is an error, and so is one with more entries, with a name twice, or with a
+/// name that [`check_new`] refuses.
 pub fn list<S: Read + Write>(
     connect: impl FnOnce() -> Result<S, TransferError>,
     path: Option<&str>,
+    most: usize,
 ) -> Result<BTreeMap<String, Entry>, TransferError> {
     let (mut peer, mut talk) = (connect()?, Talk::default());
     talk.say(&Message::List { path: path.map(str::to_owned) });
@@ -87,13 +95,46 @@ pub fn list<S: Read + Write>(
             Message::Listed => return Ok(entries),
             other => return Err(other.instead_of("FILE, FOLDER or LISTED")),
         };
-        check(&name)?;
+        check_new(&name)?;
         if name.contains('/') {
             return Err(TransferError::Path(name));
         }
-        if entries.len() >= MOST {
-            return Err(TransferError::TooMany { most: MOST });
+        if entries.len() >= most {
+            return Err(TransferError::TooMany { most: MAX_LISTED });
+        }
+        if entries.contains_key(&name) {
+            return Err(TransferError::Protocol(format!("{name} twice"), "a name once"));
         }
         entries.insert(name, entry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_queues_few_bytes_however_long_the_names_are() {
+        let place = std::env::temp_dir().join(format!("firstflight-listing-{}", std::process::id()));
+        std::fs::create_dir_all(&place).unwrap();
+        for number in 0..100 {
+            std::fs::write(place.join(format!("{number:03}{}", "\u{e9}".repeat(98))), "").unwrap();
+        }
+        let folder = Folder::open(&place).unwrap();
+        let mut listing = Listing::open(&folder, None).unwrap();
+        let (mut lines, mut steps) = (Vec::new(), 0);
+        loop {
+            let mut talk = Talk::default();
+            let has_more = listing.say_next(&mut talk).unwrap();
+            assert!(talk.queued() < QUEUED + 700, "{}", talk.queued());
+            talk.flush(&mut lines).unwrap();
+            steps += 1;
+            if !has_more {
+                break;
+            }
+        }
+        assert_eq!(lines.iter().filter(|byte| **byte == b'\n').count(), 101);
+        assert!(steps > 5, "{steps}");
+        std::fs::remove_dir_all(&place).unwrap();
     }
 }

@@ -22,6 +22,11 @@ impl Talk {
         self.unwritten.extend_from_slice(message.line().as_bytes());
     }
 
+    /// Returns the number of bytes of the queued lines.
+    pub(crate) fn queued(&self) -> usize {
+        self.unwritten.len()
+    }
+
     /// Writes the queued lines.
     pub(crate) fn flush(&mut self, peer: &mut impl Write) -> Result<(), TransferError> {
         while !self.unwritten.is_empty() {

@@ -5,7 +5,9 @@ use std::net::IpAddr;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use firstflight_udp::files::{Entry, Folder, Quota, TransferError, Way, compare, get, get_into, list, put};
+use firstflight_udp::files::{
+    Entry, Folder, MAX_LISTED, Quota, TransferError, Way, compare, get, get_into, list, put,
+};
 
 use crate::setting::{Place, always, bytes, connect, parrot, record, server};
 
@@ -15,14 +17,14 @@ const TAKES: Way = Way::Receive { replaces: false };
 fn a_listing_has_what_can_be_fetched_and_nothing_else() {
     let place = Place::new("listing");
     fs::create_dir_all(place.there("sub/inner")).unwrap();
-    for (name, length) in [("f", 3), ("sub/g h", 70_000), (".hidden", 1), (".f.part", 1)] {
+    for (name, length) in [("f", 3), ("sub/g h", 70_000), (".hidden", 1), (".f.part", 1), ("a\nb", 1)] {
         fs::write(place.there(name), bytes(length)).unwrap();
     }
     symlink(place.there("f"), place.there("link")).unwrap();
     let fifo = std::process::Command::new("mkfifo").arg(place.there("fifo")).status().unwrap();
     assert!(fifo.success());
     let (address, _) = server(&place.0.join("there"), Way::Send);
-    let entries = |path| list(|| connect(address), path).unwrap().into_iter().collect::<Vec<_>>();
+    let entries = |path| list(|| connect(address), path, MAX_LISTED).unwrap().into_iter().collect::<Vec<_>>();
     assert_eq!(entries(None), [("f".to_owned(), Entry::File(3)), ("sub".to_owned(), Entry::Folder)]);
     assert_eq!(
         entries(Some("sub")),
@@ -31,7 +33,7 @@ fn a_listing_has_what_can_be_fetched_and_nothing_else() {
     assert_eq!(entries(Some("sub/inner")), []);
     for wrong in ["no", "f", "link", ".", "..", "sub/../..", ".hidden", "/"] {
         let (address, _) = server(&place.0.join("there"), Way::Send);
-        let error = list(|| connect(address), Some(wrong)).unwrap_err();
+        let error = list(|| connect(address), Some(wrong), MAX_LISTED).unwrap_err();
         assert!(matches!(error, TransferError::Refused(_)), "{wrong}: {error}");
     }
 }
@@ -43,7 +45,7 @@ fn a_folder_of_many_files_is_listed_completely() {
         fs::write(place.there(&format!("{number}")), "").unwrap();
     }
     let (address, _) = server(&place.0.join("there"), Way::Send);
-    assert_eq!(list(|| connect(address), None).unwrap().len(), 3_000);
+    assert_eq!(list(|| connect(address), None, MAX_LISTED).unwrap().len(), 3_000);
 }
 
 #[test]
@@ -62,13 +64,16 @@ fn a_hostile_listing_is_an_error() {
         ("FOLDER .hidden\nLISTED\n", "is no path"),
         ("FILE a/b 1\nLISTED\n", "is no path"),
         ("FILE /etc/passwd 1\nLISTED\n", "is no path"),
+        ("FILE a%1B[2J 1\nLISTED\n", "is no path"),
+        ("FOLDER %E2%80%AEgnp.exe\nLISTED\n", "is no path"),
+        ("FILE a 1\nFOLDER a\nLISTED\n", "said `a twice`"),
         ("FILE a 1\n", "ended without an answer"),
         ("FILE a -1\n", "said `FILE a -1`"),
         ("DATA 1 0\n", "FILE, FOLDER or LISTED"),
         (&many, "more than 100000"),
     ] {
         let address = parrot(says.as_bytes().to_vec());
-        let error = list(|| connect(address), None).unwrap_err().to_string();
+        let error = list(|| connect(address), None, MAX_LISTED).unwrap_err().to_string();
         assert!(error.contains(why), "{}: {error}", says.get(..40).unwrap_or(says));
     }
 }
@@ -92,6 +97,14 @@ fn an_upload_creates_missing_folders_and_each_is_charged() {
     let (answer, _) = record(&there, "PUT d/e/f/g/h/i 1 0\nx", share());
     assert!(answer.starts_with("NO the%20receiver%20has%20no%20more%20room"), "{answer}");
     assert!(there.join("d/e/f/g").exists() && !there.join("d/e/f/g/h").exists());
+    // A path of many names would create many folders.
+    let deep = |folders: usize| format!("{}f", "a/".repeat(folders));
+    for (request, is_allowed) in [("PUT", true), ("PUT", false), ("ASK", true), ("ASK", false)] {
+        let path = deep(if is_allowed { 15 } else { 16 });
+        let rest = if request == "PUT" { "1 0\nx" } else { "1\n" };
+        let (answer, _) = record(&there, &format!("{request} {path} {rest}"), None);
+        assert_eq!(answer.contains("has%20more%20than%2016%20names"), !is_allowed, "{request}: {answer}");
+    }
     // Nothing outside of the folder is created, nor through a link.
     symlink(&place.0, there.join("link")).unwrap();
     for path in ["../x/f", "link/x/f", "a/.x/f", "/x/f", "a//f"] {
