@@ -4,6 +4,7 @@
 //! Start-ups are compared only within strata of like size, round trip and destination ([`crate::matching`]). Whole prefixes are resampled,
 //! because the connections to one prefix share a path. [`Drawn`] has the exceptions.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use firstflight_export::Record;
@@ -215,7 +216,7 @@ impl Comparison {
         for (at, estimate) in sampled {
             headline.extend(outcomes[at].say(estimate, comparisons, drawn.name(), &cut));
         }
-        headline.extend(retransmissions.and_then(|one| one.say(comparisons, drawn.name(), &cut)));
+        headline.extend(retransmissions.map(|one| one.say(comparisons, drawn.name(), &cut)));
         if headline.is_empty() {
             headline.push(
                 "Fewer than ten transfers of a size and path are in both groups: nothing can be said."
@@ -232,7 +233,7 @@ impl Comparison {
 /// Schemes are often assigned by prefix or by peer, and all connections of one have its path in common. So single connections are drawn
 /// only if all are to one prefix and a peer has connections of both groups.
 fn units(rows: [&[&Record]; 2]) -> (Drawn, [Vec<usize>; 2], bool) {
-    let of_prefix = Numbered::of(rows, |row| prefix(row).map(|prefix| prefix.into_owned()));
+    let of_prefix = Numbered::of(rows, |row| prefix(row).map(Cow::into_owned));
     if of_prefix.count > 1 {
         let is_joint = of_prefix.is_mostly_mixed();
         return (Drawn::Prefixes, of_prefix.units, is_joint);

@@ -239,17 +239,17 @@ impl Retransmissions {
     }
 
     /// Makes the sentence.
-    pub(crate) fn say(self, comparisons: usize, drawn: &str, cut: &Cut) -> Option<String> {
+    pub(crate) fn say(self, comparisons: usize, drawn: &str, cut: &Cut) -> String {
         let [first, second] = self.shares;
         let subject = "Retransmitted segments";
         let estimate = match (self.estimate, self.imbalance) {
-            (Err(few), _) => return Some(format!("{subject}: {}.", too_few(few, drawn))),
+            (Err(few), _) => return format!("{subject}: {}.", too_few(few, drawn)),
             (Ok(_), _) if first <= 0.0 && second <= 0.0 => {
-                return Some("No segment is retransmitted in either group.".to_owned());
+                return "No segment is retransmitted in either group.".to_owned();
             }
-            (Ok(_), Some(differ)) => return Some(format!("{subject}: no comparison, since {differ}.")),
+            (Ok(_), Some(differ)) => return format!("{subject}: no comparison, since {differ}."),
             (Ok(_), None) if cut.is_decisive => {
-                return Some(format!("{subject}: no comparison, since {}.", cut.shares("segments")));
+                return format!("{subject}: no comparison, since {}.", cut.shares("segments"));
             }
             (Ok(estimate), None) => estimate,
         };
@@ -258,25 +258,25 @@ impl Retransmissions {
         let ends = estimate.interval(comparisons);
         if self.is_quotient {
             let (change, ends) = (second / first - 1.0, ends.map(f64::exp_m1));
-            return Some(match by(change, ends) {
+            return match by(change, ends) {
                 Some(by) => format!("{by} {word} segments are retransmitted{caveat}."),
                 None => format!(
                     "{subject}: no difference can be shown, {}{caveat}.",
                     between(ends, ["fewer", "more"])
                 ),
-            });
+            };
         }
         let shares = format!("{} % instead of {} %", tiny(second), tiny(first));
         if self.count < FEW {
-            return Some(format!("{subject}: {shares}, too few to tell{caveat}."));
+            return format!("{subject}: {shares}, too few to tell{caveat}.");
         }
-        Some(match by(second - first, ends) {
+        match by(second - first, ends) {
             Some(by) => format!(
                 "{shares}: {} percentage points {word} segments are retransmitted{caveat}.",
                 by.trim_end_matches(" %")
             ),
             None => format!("{subject}: {shares}, no difference can be shown{caveat}."),
-        })
+        }
     }
 }
 

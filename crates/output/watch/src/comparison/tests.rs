@@ -293,7 +293,7 @@ fn a_measure_of_one_prefix_has_no_verdict() {
         let row = |at: usize| {
             let time = (0.3 * chance.normal()).exp();
             let mut row = transfer(time, 0.02, &format!("10.0.{}.0/24", at % 25), 1);
-            if at % 25 == 0 {
+            if at.is_multiple_of(25) {
                 row.insert("time_to_90pct_s".into(), (reached * time).into());
             }
             row
@@ -329,7 +329,7 @@ fn few_retransmissions_are_no_large_factor_with_a_small_interval() {
     let mut group = |count: usize| -> Vec<Record> {
         let mut row =
             |at| transfer((0.2 * chance.normal()).exp(), 0.034, "10.0.0.0/24", u64::from(at < count));
-        (0..1000).map(|at| row(at)).collect()
+        (0..1000).map(row).collect()
     };
     let said = |told: &Comparison| told.headline.last().expect("a sentence").clone();
     // Both numbers vary: with 20 and 60 of them, and two sentences, the interval of the quotient is 1.7 to 5.3.
