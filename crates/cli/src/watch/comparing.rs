@@ -8,7 +8,7 @@ use firstflight_report::grid::{ALWAYS, Cells, Column, Grid};
 use firstflight_report::human::{self, significant};
 use firstflight_report::prose;
 use firstflight_trace::in_a_line;
-use firstflight_watch::{Change, Comparison, Outcome, Side, Unit, check};
+use firstflight_watch::{Change, Comparison, Drawn, Outcome, Side, Unit, check};
 use serde::Serialize;
 
 use crate::failure::{Failure, Place};
@@ -29,8 +29,7 @@ struct Line<'a, T: Serialize> {
     first_matched: usize,
     second_matched: usize,
     matched_by_prefix: bool,
-    /// The unit that is resampled for the confidence interval: `prefixes` or `connections`.
-    drawn: &'static str,
+    drawn: Drawn,
     resamples: usize,
 }
 
@@ -181,14 +180,9 @@ fn line<'a, T: Serialize>(told: &Comparison, change: &'a T, groups: [&'a str; 2]
         first_matched: first.matched,
         second_matched: second.matched,
         matched_by_prefix: told.matched_by_prefix,
-        drawn: drawn(told),
+        drawn: told.drawn,
         resamples: told.resamples,
     }
-}
-
-/// Returns the unit that is resampled for the confidence intervals.
-fn drawn(told: &Comparison) -> &'static str {
-    if told.drawn_by_prefix { "prefixes" } else { "connections" }
 }
 
 fn render(told: &Comparison, names: [&str; 2], files: [&str; 2], width: Option<usize>) -> String {
@@ -219,14 +213,17 @@ fn render(told: &Comparison, names: [&str; 2], files: [&str; 2], width: Option<u
     let mut note = String::from("\n");
     if !few.is_empty() {
         let few = few.join(", ");
-        let _ =
-            writeln!(note, "Fewer than ten start-ups of a group have these, so they are left out: {few}.");
+        let _ = writeln!(
+            note,
+            "Fewer than ten {} of a group have these, so they are left out: {few}.",
+            told.drawn.name()
+        );
     }
     let _ = writeln!(
         note,
         "Intervals are of 95 %, by a bootstrap of {}. Those in the sentences above hold together; in the tables, about one difference in \
          twenty is by chance. Completion, throughput and times are geometric means.",
-        drawn(told)
+        told.drawn.name()
     );
     text + &prose::fold(&note, width, 0)
 }

@@ -3,12 +3,15 @@
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::rc::Rc;
 use std::time::Duration;
 
 use crate::failure::{Failure, Place};
 
 /// Maximum number of clients at a time. A further one replaces the oldest, so that silent clients cannot block others.
 const MOST: usize = 16;
+/// Maximum number of new clients between two reads of the ring, so that they do not replace others before these are answered.
+const NEW: usize = 4;
 /// Time after which a client is dropped.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Maximum length of a request in bytes.
@@ -21,7 +24,7 @@ pub(super) struct Serving {
     listener: TcpListener,
     clients: Vec<Client>,
     /// The last text, and when it was made.
-    latest: Option<(Duration, Vec<u8>)>,
+    latest: Option<(Duration, Rc<[u8]>)>,
 }
 
 /// A connection that is being served.
@@ -30,7 +33,13 @@ struct Client {
     since: Duration,
     request: Vec<u8>,
     /// The response once the request is complete, and the number of its bytes that were sent.
-    response: Option<(Vec<u8>, usize)>,
+    response: Option<(Response, usize)>,
+}
+
+/// A response: its head, and the text that clients share.
+struct Response {
+    head: Vec<u8>,
+    body: Rc<[u8]>,
 }
 
 impl Serving {
@@ -58,7 +67,7 @@ impl Serving {
 
     /// Serves what can be served without waiting. `text` makes the metrics.
     pub(super) fn turn(&mut self, now: Duration, text: impl Fn() -> String) {
-        for _ in 0..MOST {
+        for _ in 0..NEW {
             let Ok((stream, _)) = self.listener.accept() else { break };
             if stream.set_nonblocking(true).is_err() {
                 continue;
@@ -71,9 +80,9 @@ impl Serving {
         let latest = &mut self.latest;
         let mut metrics = || {
             if latest.as_ref().is_none_or(|(made, _)| now >= made.saturating_add(FRESH)) {
-                *latest = Some((now, text().into_bytes()));
+                *latest = Some((now, text().into_bytes().into()));
             }
-            latest.as_ref().map_or(Vec::new(), |(_, text)| text.clone())
+            latest.as_ref().map_or_else(|| Rc::from([]), |(_, text)| Rc::clone(text))
         };
         self.clients.retain_mut(|client| {
             now < client.since.saturating_add(PATIENCE) && client.goes_on(&mut metrics).unwrap_or(false)
@@ -83,16 +92,17 @@ impl Serving {
 
 impl Client {
     /// Reads and writes without waiting. Returns whether more must be done for this client.
-    fn goes_on(&mut self, metrics: &mut impl FnMut() -> Vec<u8>) -> std::io::Result<bool> {
+    fn goes_on(&mut self, metrics: &mut impl FnMut() -> Rc<[u8]>) -> std::io::Result<bool> {
         if self.response.is_none() && !self.read()? {
             return Ok(false);
         }
         if self.response.is_none() {
-            self.response = answer(&self.request, metrics).map(|bytes| (bytes, 0));
+            self.response = answer(&self.request, metrics).map(|response| (response, 0));
         }
-        let Some((bytes, sent)) = &mut self.response else { return Ok(true) };
-        while *sent < bytes.len() {
-            match self.stream.write(&bytes[*sent..]) {
+        let Some((Response { head, body }, sent)) = &mut self.response else { return Ok(true) };
+        while *sent < head.len() + body.len() {
+            let rest = head.get(*sent..).filter(|rest| !rest.is_empty());
+            match self.stream.write(rest.unwrap_or_else(|| &body[*sent - head.len()..])) {
                 Ok(0) => return Ok(false),
                 Ok(count) => *sent += count,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(true),
@@ -124,40 +134,41 @@ fn is_complete(request: &[u8]) -> bool {
 }
 
 /// Returns the response to a request; `None` if the request is not complete.
-fn answer(request: &[u8], metrics: &mut impl FnMut() -> Vec<u8>) -> Option<Vec<u8>> {
+fn answer(request: &[u8], metrics: &mut impl FnMut() -> Rc<[u8]>) -> Option<Response> {
     const TEXT: &str = "text/plain; charset=utf-8";
     if !is_complete(request) {
         return (request.len() > LONGEST)
-            .then(|| response("431 Request Header Fields Too Large", TEXT, b"too long\n", true));
+            .then(|| response("431 Request Header Fields Too Large", TEXT, Rc::from(*b"too long\n"), true));
     }
     let line = request.split(|byte| *byte == b'\r').next().unwrap_or_default();
     let line = String::from_utf8_lossy(line);
     let mut words = line.split(' ');
     let (method, target, version) = (words.next(), words.next(), words.next());
     if !version.is_some_and(|version| version.starts_with("HTTP/1.")) {
-        return Some(response("400 Bad Request", TEXT, b"not a request of HTTP/1\n", true));
+        return Some(response("400 Bad Request", TEXT, Rc::from(*b"not a request of HTTP/1\n"), true));
     }
     if !matches!(method, Some("GET" | "HEAD")) {
-        return Some(response("405 Method Not Allowed", TEXT, b"GET only\n", true));
+        return Some(response("405 Method Not Allowed", TEXT, Rc::from(*b"GET only\n"), true));
     }
     let path = target.unwrap_or_default().split('?').next();
     if path != Some("/metrics") {
-        return Some(response("404 Not Found", TEXT, b"/metrics is here\n", method == Some("GET")));
+        return Some(response(
+            "404 Not Found",
+            TEXT,
+            Rc::from(*b"/metrics is here\n"),
+            method == Some("GET"),
+        ));
     }
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    Some(response("200 OK", kind, &metrics(), method == Some("GET")))
+    Some(response("200 OK", kind, metrics(), method == Some("GET")))
 }
 
-fn response(status: &str, kind: &str, body: &[u8], has_body: bool) -> Vec<u8> {
+fn response(status: &str, kind: &str, body: Rc<[u8]>, has_body: bool) -> Response {
     let length = body.len();
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
     );
-    let mut bytes = head.into_bytes();
-    if has_body {
-        bytes.extend_from_slice(body);
-    }
-    bytes
+    Response { head: head.into_bytes(), body: if has_body { body } else { Rc::from([]) } }
 }
 
 #[cfg(test)]

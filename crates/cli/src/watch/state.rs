@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use firstflight_export::write_whole;
+use firstflight_export::{WholeFile, write_whole};
 use firstflight_watch::{Groups, Kept, Totals};
 use serde::{Deserialize, Serialize};
 
@@ -50,20 +50,26 @@ impl State {
         Ok((state, content.totals, Groups::resumed(content.groups)))
     }
 
-    /// Replaces the file, if it is time.
+    /// Replaces the file, if it is time, and returns whether it did. Only the last time, the bytes are forced to the disk: a kill loses
+    /// nothing that was written, and the ring must be read.
     pub(super) fn write(
         &mut self,
         elapsed: Duration,
         totals: Totals,
         groups: &Groups,
-    ) -> Result<(), Failure> {
+    ) -> Result<bool, Failure> {
         if elapsed < self.due {
-            return Ok(());
+            return Ok(false);
         }
         self.due = elapsed.saturating_add(WRITTEN);
         let content =
             Content { version: VERSION, totals: Totals { open: 0, ..totals }, groups: groups.kept() };
         let bytes = serde_json::to_vec(&content).map_err(Failure::write)?;
-        write_whole(&self.path, &bytes).map_err(Failure::write)
+        let written = if elapsed == Duration::MAX {
+            write_whole(&self.path, &bytes)
+        } else {
+            WholeFile::create(&self.path).and_then(|mut file| file.publish(&bytes))
+        };
+        written.map(|()| true).map_err(Failure::write)
     }
 }

@@ -47,6 +47,8 @@ pub(super) struct Telling<'a> {
     parquet: Option<ParquetRows<WholeFile>>,
     serving: Option<Serving>,
     state: Option<State>,
+    /// The metrics as the file of `--state` has them. After a kill, no counter is lower than it was served.
+    kept: String,
     /// The totals of earlier runs, by the file of `--state`.
     earlier: Totals,
     report: inspect::Telling<'a>,
@@ -117,6 +119,7 @@ impl<'a> Telling<'a> {
             parquet,
             serving,
             state,
+            kept: String::new(),
             earlier,
             report: inspect::Telling::new(inspect)?,
             metrics,
@@ -164,27 +167,34 @@ impl<'a> Telling<'a> {
 
     /// Reports a start-up. Its row is kept even if another output has failed, because the observation cannot be repeated.
     fn tell(&mut self, mut start: Start) {
-        if let Err(failure) = self.keep(&mut start) {
-            (self.rows, self.parquet) = (None, None);
-            self.failure.get_or_insert(failure);
+        if self.rows.is_some() || self.parquet.is_some() {
+            self.keep(&mut start);
         }
         if self.failure.is_none() {
             self.failure = self.put(start).err();
         }
     }
 
-    /// Adds the row of a start-up to the files of rows.
-    fn keep(&mut self, start: &mut Start) -> Result<(), Failure> {
-        if self.rows.is_none() && self.parquet.is_none() {
-            return Ok(());
+    /// Adds the row of a start-up to the files of rows. A file that fails does not end the other one.
+    fn keep(&mut self, start: &mut Start) {
+        let row = match record(start) {
+            Ok(row) => row,
+            Err(error) => {
+                self.failure.get_or_insert(Failure::write(error));
+                return;
+            }
+        };
+        if let Some(Err(failure)) = self.rows.as_mut().map(|rows| rows.push(&row)) {
+            self.rows = None;
+            self.failure.get_or_insert(failure);
         }
-        let row = record(start).map_err(Failure::write)?;
-        if let Some(rows) = &mut self.rows {
-            rows.push(&row)?;
+        if let Some(pushed) = self.parquet.as_mut().map(|parquet| parquet.push(row)) {
+            self.has_new_rows = true;
+            if let Err(error) = pushed {
+                self.parquet = None;
+                self.failure.get_or_insert(Failure::write(error));
+            }
         }
-        let Some(parquet) = &mut self.parquet else { return Ok(()) };
-        self.has_new_rows = true;
-        parquet.push(row).map_err(Failure::write)
     }
 
     fn put(&mut self, start: Start) -> Result<(), Failure> {
@@ -213,13 +223,22 @@ impl<'a> Telling<'a> {
         };
         // The rows come first, because a kill at any time must leave them.
         let appended = self.append(elapsed);
-        let written = appended.and_then(|()| self.flush()).and_then(|()| self.write_metrics(elapsed));
-        if let Err(failure) = written.and_then(|()| self.publish_rows(elapsed)) {
+        let written = [
+            appended,
+            self.write_state(elapsed),
+            self.flush(),
+            self.write_metrics(elapsed),
+            self.publish_rows(elapsed),
+        ];
+        for failure in written.into_iter().filter_map(Result::err) {
             self.failure.get_or_insert(failure);
         }
         let totals = self.all_totals();
         if let Some(serving) = &mut self.serving {
-            serving.turn(elapsed, || openmetrics(&self.groups, &totals));
+            let is_kept = self.state.is_some();
+            serving.turn(elapsed, || {
+                if is_kept { self.kept.clone() } else { openmetrics(&self.groups, &totals) }
+            });
         }
         let mut goes_on = self.failure.is_none() && !self.is_unread;
         if let Some(view) = &mut self.view {
@@ -268,16 +287,23 @@ impl<'a> Telling<'a> {
         }
     }
 
+    /// Replaces the file of `--state`, if it is time. What is served afterwards is made of the same counters.
+    fn write_state(&mut self, elapsed: Duration) -> Result<(), Failure> {
+        let totals = self.all_totals();
+        let Some(state) = &mut self.state else { return Ok(()) };
+        if state.write(elapsed, totals, &self.groups)? {
+            self.kept = openmetrics(&self.groups, &totals);
+        }
+        Ok(())
+    }
+
     fn write_metrics(&mut self, elapsed: Duration) -> Result<(), Failure> {
         let totals = self.all_totals();
-        if let Some(state) = &mut self.state {
-            state.write(elapsed, totals, &self.groups)?;
-        }
         let Some(metrics) = self.metrics.as_mut().filter(|metrics| elapsed >= metrics.due) else {
             return Ok(());
         };
         metrics.due = elapsed.saturating_add(metrics.every);
-        let text = openmetrics(&self.groups, &totals);
+        let text = if self.state.is_some() { self.kept.clone() } else { openmetrics(&self.groups, &totals) };
         write_whole(&metrics.path, text.as_bytes()).map_err(Failure::write)
     }
 
@@ -308,12 +334,14 @@ impl<'a> Telling<'a> {
             self.tell(start);
         }
         self.totals = Totals { open: 0, opened: self.watcher.opened_so_far(), facts_lost: lost };
+        let state = self.write_state(Duration::MAX);
         let appended = self.append(elapsed);
         if let (Some(rows), Some(path)) = (self.parquet.take(), &self.options.parquet) {
             rows.finish().map_err(Failure::write)?.commit().map_err(Failure::write)?;
             output::say_written(path);
         }
         appended?;
+        state?;
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }

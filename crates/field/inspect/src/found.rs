@@ -114,8 +114,8 @@ columns! {
              times) that carries nine tenths of the later rate, sustained for four consecutive intervals.";
         pub transfer_s: Option<f64> = ["s"]
             "Completion time of the first transfer: the time for which data was outstanding, from the first data sent to the last \
-             data acknowledged. The transfer ends at the first idle restart, else with the connection's data. Pauses with \
-             nothing outstanding do not count. Known at the sender only.";
+             data acknowledged. The transfer ends at the first pause of a handshake RTT + 200 ms, else with the connection's data. \
+             Pauses with nothing outstanding do not count. Known at the sender only.";
         pub transfer_bytes: Option<u64> = ["bytes"] "Payload of the first transfer.";
         pub time_to_100kb_s: Option<f64> = ["s"]
             "The same time until 100,000 bytes of the first transfer were acknowledged in order.";

@@ -1,23 +1,20 @@
 //! Compares two groups of start-ups: those before a deployment with those after it, or those under one congestion control with those under
 //! another at the same time. Computes changes with confidence intervals.
 //!
-//! Start-ups are compared only within strata of like size, round trip and destination ([`crate::matching`]). If both groups have at least
-//! [`ENOUGH_PREFIXES`] destination prefixes, whole prefixes are resampled, because the connections to one prefix share a path. Otherwise,
-//! single connections are resampled.
+//! Start-ups are compared only within strata of like size, round trip and destination ([`crate::matching`]). Whole prefixes are resampled,
+//! because the connections to one prefix share a path. [`Drawn`] has the exceptions.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use firstflight_export::Record;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::matching::{Matched, Strata, number};
-use crate::outcome::{Outcome, outcomes, retransmitted, say_retransmitted};
+use crate::matching::{Matched, Strata, number, peer, prefix};
+use crate::outcome::{Cut, Outcome, Retransmissions, is_cut_short, outcomes};
 use crate::resampling::{Statistic, resamples};
 use crate::verdict::{Unit, verdict};
-
-/// Minimum number of prefixes in each group for resampling whole prefixes.
-const ENOUGH_PREFIXES: usize = 20;
 
 /// Reads a numerator and a denominator from the row of one start-up. `None` if the row lacks them.
 type Read = fn(&Record) -> Option<(f64, f64)>;
@@ -44,11 +41,6 @@ fn share(is: bool) -> (f64, f64) {
 fn has_cause(record: &Record, wanted: &str) -> Option<(f64, f64)> {
     let cause = record.get("exit_cause").and_then(Value::as_str)?;
     Some(share(cause == wanted))
-}
-
-fn is_cut_short(record: &Record) -> Option<(f64, f64)> {
-    let is_open = record.get("is_open").and_then(Value::as_bool).unwrap_or(false);
-    (!is_open).then(|| share(number(record, "transfer_s").is_none()))
 }
 
 macro_rules! measure {
@@ -120,10 +112,34 @@ pub struct Change {
     pub second_count: usize,
     /// The second value minus the first one.
     pub difference: Option<f64>,
-    /// Bounds of the 95 % interval of the difference; `None` if one group has fewer than ten values.
+    /// Bounds of the 95 % interval of the difference; `None` if one group has fewer than ten values, or
+    /// values of fewer than ten resampled units.
     pub interval: Option<[f64; 2]>,
     /// `better`, `worse`, `higher` or `lower` if the interval excludes zero, `same` if it includes zero, and `unknown` without an interval.
     pub verdict: &'static str,
+}
+
+/// The unit that is resampled for the confidence intervals.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Drawn {
+    /// All connections to a destination prefix.
+    Prefixes,
+    /// All connections to a peer: there is only one prefix, and each peer has connections of one group only.
+    Peers,
+    /// Single connections: there is only one prefix, and a peer has connections of both groups.
+    Connections,
+}
+
+impl Drawn {
+    /// Returns the name of several units.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Prefixes => "prefixes",
+            Self::Peers => "peers",
+            Self::Connections => "connections",
+        }
+    }
 }
 
 /// Comparison of two groups of start-ups.
@@ -135,8 +151,8 @@ pub struct Comparison {
     pub headline: Vec<String>,
     /// Whether start-ups were compared only with those to the same prefix.
     pub matched_by_prefix: bool,
-    /// Whether whole prefixes, rather than connections, were resampled.
-    pub drawn_by_prefix: bool,
+    /// The unit that was resampled.
+    pub drawn: Drawn,
     /// Number of resamples for a measure that all start-ups have.
     pub resamples: usize,
     /// What users notice, by size class.
@@ -185,28 +201,22 @@ impl Comparison {
             side
         };
         let sides = [side(0, first), side(1, second)];
-        let is_joint = sides.iter().all(|side| side.prefixes >= ENOUGH_PREFIXES);
-        let mut numbers = BTreeMap::new();
-        let units = rows.each_ref().map(|rows| {
-            let unit = |(at, row): (usize, &&Record)| {
-                let next = numbers.len();
-                let of_prefix = prefix(row).unwrap_or_default().to_owned();
-                if is_joint { *numbers.entry(of_prefix).or_insert(next) } else { at }
-            };
-            rows.iter().enumerate().map(unit).collect()
-        });
+        let (drawn, units, is_joint) = units([&rows[0], &rows[1]]);
         let matched_by_prefix = strata.by_prefix;
-        let groups = Matched { rows, strata, units, is_joint };
+        let paths = Strata::of_paths([&rows[0], &rows[1]], matched_by_prefix);
+        let groups = Matched { rows, strata, paths, units, is_joint };
         let changes: Vec<Change> = MEASURES.iter().map(|measure| change(measure, &groups)).collect();
+        let cut = Cut::of(&groups);
         let (mut outcomes, sampled) = outcomes(&groups);
         // All intervals of the headline hold together.
-        let retransmissions = retransmitted(&groups);
-        let comparisons = sampled.len() + usize::from(retransmissions.is_some());
+        let retransmissions = Retransmissions::of(&groups);
+        let comparisons = sampled.iter().filter(|(_, estimate)| estimate.is_ok()).count()
+            + usize::from(retransmissions.is_some());
         let mut headline = Vec::new();
         for (at, estimate) in sampled {
-            headline.extend(outcomes[at].say(&estimate, comparisons));
+            headline.extend(outcomes[at].say(estimate, comparisons, drawn.name(), &cut));
         }
-        headline.extend(retransmissions.map(|estimate| say_retransmitted(&estimate, comparisons)));
+        headline.extend(retransmissions.map(|one| one.say(comparisons, drawn.name(), &cut)));
         if headline.is_empty() {
             headline.push(
                 "Fewer than ten transfers of a size and path are in both groups: nothing can be said."
@@ -214,24 +224,70 @@ impl Comparison {
             );
         }
         let all = groups.rows[0].len() + groups.rows[1].len();
-        Self {
-            sides,
-            headline,
-            matched_by_prefix,
-            drawn_by_prefix: is_joint,
-            resamples: resamples(all),
-            outcomes,
-            changes,
-        }
+        Self { sides, headline, matched_by_prefix, drawn, resamples: resamples(all), outcomes, changes }
     }
 }
 
-fn prefix(row: &Record) -> Option<&str> {
-    row.get("prefix").and_then(Value::as_str)
+/// Returns what is resampled, the unit of each row, and whether the units have connections of both groups.
+///
+/// Schemes are often assigned by prefix or by peer, and all connections of one have its path in common. So single connections are drawn
+/// only if all are to one prefix and a peer has connections of both groups.
+fn units(rows: [&[&Record]; 2]) -> (Drawn, [Vec<usize>; 2], bool) {
+    let of_prefix = Numbered::of(rows, |row| prefix(row).map(Cow::into_owned));
+    if of_prefix.count > 1 {
+        let is_joint = of_prefix.is_mostly_mixed();
+        return (Drawn::Prefixes, of_prefix.units, is_joint);
+    }
+    let of_peer = Numbered::of(rows, |row| peer(row).map(|peer| peer.ip()));
+    if of_peer.count > 1 && !of_peer.is_mixed.contains(&true) {
+        return (Drawn::Peers, of_peer.units, false);
+    }
+    (Drawn::Connections, rows.map(|rows| (0..rows.len()).collect()), false)
+}
+
+/// Units of rows with numbers from zero.
+struct Numbered {
+    units: [Vec<usize>; 2],
+    count: usize,
+    /// Whether a unit has rows of both groups.
+    is_mixed: Vec<bool>,
+}
+
+impl Numbered {
+    fn of<K: Ord>(rows: [&[&Record]; 2], unit: impl Fn(&Record) -> K) -> Self {
+        let mut numbers = BTreeMap::new();
+        let units = rows.map(|rows| {
+            let number = |row: &&Record| {
+                let next = numbers.len();
+                *numbers.entry(unit(row)).or_insert(next)
+            };
+            rows.iter().map(number).collect::<Vec<usize>>()
+        });
+        let count = numbers.len();
+        let mut has = vec![[false; 2]; count];
+        for (group, units) in units.iter().enumerate() {
+            for unit in units {
+                has[*unit][group] = true;
+            }
+        }
+        Self { units, count, is_mixed: has.into_iter().map(|has| has == [true; 2]).collect() }
+    }
+
+    /// Checks whether at least half of the rows of each group belong to units with rows of both groups.
+    fn is_mostly_mixed(&self) -> bool {
+        self.units.iter().all(|units| {
+            let mixed = units.iter().filter(|unit| self.is_mixed[**unit]).count();
+            2 * mixed >= units.len()
+        })
+    }
 }
 
 fn change(measure: &Measure, groups: &Matched<'_>) -> Change {
-    let sample = groups.sample(measure.statistic, measure.read);
+    let sample = if measure.name == "cut short, share" {
+        groups.sample_of_paths(measure.statistic, measure.read)
+    } else {
+        groups.sample(measure.statistic, measure.read)
+    };
     let ([first, second], [first_count, second_count]) = (sample.values(), sample.counts());
     let size = first.unwrap_or(0.0).abs().max(second.unwrap_or(0.0).abs());
     // Sums of weights have rounding errors, which are no difference.

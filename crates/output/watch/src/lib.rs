@@ -15,7 +15,7 @@ mod start;
 mod verdict;
 mod watcher;
 
-pub use comparison::{Change, Comparison, Side, Unreadable, check};
+pub use comparison::{Change, Comparison, Drawn, Side, Unreadable, check};
 pub use groups::{Buckets, Counters, Group, Groups, Kept, Transfers};
 pub use metrics::{Totals, openmetrics};
 pub use outcome::Outcome;

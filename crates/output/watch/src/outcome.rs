@@ -2,9 +2,10 @@
 
 use firstflight_export::Record;
 use serde::Serialize;
+use serde_json::Value;
 
-use crate::matching::{CLASSES, Matched, class, number};
-use crate::resampling::{Estimate, Statistic};
+use crate::matching::{CLASSES, Matched, class, number, round_trip, size};
+use crate::resampling::{Estimate, FEW, Few, Statistic};
 use crate::verdict::{Unit, verdict};
 
 /// The change of one measure of the transfers of one size class.
@@ -35,7 +36,19 @@ pub struct Outcome {
     /// The phrase for the size class in the sentence.
     #[serde(skip)]
     phrase: &'static str,
+    /// The size and the round trip that differ between the groups in spite of matching.
+    #[serde(skip)]
+    imbalance: Option<String>,
 }
+
+/// Maximum relative difference of the sizes, and of the round trips, of groups that are compared in a sentence.
+const BALANCED: f64 = 0.05;
+
+/// Share of transfers cut short of which a sentence must speak.
+const CUT: f64 = 0.03;
+
+/// Smallest relative change that is printed as other than 0.00 %.
+const PRINTED: f64 = 0.5e-4;
 
 /// Reads a value from the row of a transfer.
 type Read = fn(&Record) -> Option<f64>;
@@ -52,9 +65,11 @@ const MEASURES: [(&str, Unit, bool, Read); 4] = [
 
 const COMPLETION: &str = "completion";
 
-/// Returns the outcomes of all size classes with transfers in both groups, and the estimates of those that get a sentence, each with the
-/// place of its outcome.
-pub(crate) fn outcomes(groups: &Matched<'_>) -> (Vec<Outcome>, Vec<(usize, Estimate)>) {
+/// The estimates of outcomes that get a sentence, each with the place of its outcome.
+type Sampled = Vec<(usize, Result<Estimate, Few>)>;
+
+/// Returns the outcomes of all size classes with transfers in both groups, and the estimates of those that get a sentence.
+pub(crate) fn outcomes(groups: &Matched<'_>) -> (Vec<Outcome>, Sampled) {
     let (mut outcomes, mut sampled) = (Vec::new(), Vec::new());
     for (place, (transfer, phrase)) in CLASSES.into_iter().enumerate() {
         for (measure, unit, lower, read) in MEASURES {
@@ -68,7 +83,7 @@ pub(crate) fn outcomes(groups: &Matched<'_>) -> (Vec<Outcome>, Vec<(usize, Estim
                 continue;
             }
             let estimate = sample.estimate();
-            let interval = estimate.map(|estimate| estimate.interval(1).map(f64::exp_m1));
+            let interval = estimate.ok().map(|estimate| estimate.interval(1).map(f64::exp_m1).map(shown));
             outcomes.push(Outcome {
                 transfer,
                 measure,
@@ -82,9 +97,12 @@ pub(crate) fn outcomes(groups: &Matched<'_>) -> (Vec<Outcome>, Vec<(usize, Estim
                 verdict: verdict(interval, Some(lower)),
                 sentence: None,
                 phrase,
+                imbalance: None,
             });
-            if let Some(estimate) = estimate.filter(|_| measure == COMPLETION) {
-                sampled.push((outcomes.len() - 1, estimate));
+            if measure == COMPLETION && estimate.as_ref().err() != Some(&Few::Values) {
+                let of = outcomes.len() - 1;
+                outcomes[of].imbalance = imbalance(groups, |row| value(row).is_some());
+                sampled.push((of, estimate));
             }
         }
     }
@@ -92,67 +110,196 @@ pub(crate) fn outcomes(groups: &Matched<'_>) -> (Vec<Outcome>, Vec<(usize, Estim
 }
 
 impl Outcome {
-    /// Makes the sentence on completion times, of which the interval is one of `comparisons` that hold together.
-    pub(crate) fn say(&mut self, estimate: &Estimate, comparisons: usize) -> Option<String> {
-        let ends = estimate.interval(comparisons).map(f64::exp_m1);
-        let change = self.change?;
-        self.sentence = Some(match by(change, ends) {
-            Some(by) => {
-                format!(
-                    "Transfers {} end {by} {}.",
-                    self.phrase,
-                    if change < 0.0 { "sooner" } else { "later" }
-                )
+    /// Makes the sentence on completion times, of which the interval is one of `comparisons` that hold together. `drawn` are the units that
+    /// are resampled.
+    pub(crate) fn say(
+        &mut self,
+        estimate: Result<Estimate, Few>,
+        comparisons: usize,
+        drawn: &str,
+        cut: &Cut,
+    ) -> Option<String> {
+        let subject = format!("Transfers {}", self.phrase);
+        self.sentence = Some(match (estimate, &self.imbalance) {
+            (Err(few), _) => format!("{subject}: {}.", too_few(few, drawn)),
+            (Ok(_), Some(differ)) => format!("{subject}: no comparison, since {differ}."),
+            (Ok(_), None) if cut.is_decisive => {
+                format!("{subject}: no comparison, since {}.", cut.shares("times"))
             }
-            None => format!(
-                "Transfers {}: no difference can be shown, {}.",
-                self.phrase,
-                between(ends, ["sooner", "later"])
-            ),
+            (Ok(estimate), None) => {
+                let ends = estimate.interval(comparisons).map(f64::exp_m1);
+                let change = self.change?;
+                let said = match by(change, ends) {
+                    Some(by) => {
+                        format!("{subject} end {by} {}", if change < 0.0 { "sooner" } else { "later" })
+                    }
+                    None => format!(
+                        "{subject}: no difference can be shown, {}",
+                        between(ends, ["sooner", "later"])
+                    ),
+                };
+                format!("{said}{}.", cut.caveat("times"))
+            }
         });
         self.sentence.clone()
     }
 }
 
-/// Returns the difference of the shares of retransmitted segments; `None` without an interval.
-pub(crate) fn retransmitted(groups: &Matched<'_>) -> Option<Estimate> {
-    let share = |row: &Record| number(row, "retransmitted_segments").zip(number(row, "data_segments_sent"));
-    groups.sample(Statistic::Ratio, share).estimate()
+/// Explains why there is no interval.
+fn too_few(few: Few, drawn: &str) -> String {
+    match few {
+        Few::Units(count) => format!("too few destinations to tell, {count} {drawn} in a group"),
+        Few::Values | Few::Defined => "too few have a partner of like size and path to tell".to_owned(),
+    }
 }
 
-/// Makes the sentence on retransmissions.
-pub(crate) fn say_retransmitted(estimate: &Estimate, comparisons: usize) -> String {
-    let [first, second] = estimate.values;
-    if first <= 0.0 && second <= 0.0 {
-        return "No segment is retransmitted in either group.".to_owned();
+/// Returns which of size and round trip differ between the matched rows of both groups, and by how much; `None` if neither does.
+fn imbalance(groups: &Matched<'_>, is_it: impl Fn(&Record) -> bool) -> Option<String> {
+    let differ = |name: &str, read: &dyn Fn(&Record) -> Option<f64>| {
+        let value = |row: &Record| Some((read(row).filter(|_| is_it(row))?, 1.0));
+        let [first, second] = groups.sample(Statistic::MeanLog, value).values();
+        let change = (second? - first?).exp_m1();
+        let ends = if change < 0.0 { "smaller" } else { "larger" };
+        (change.abs() > BALANCED)
+            .then(|| format!("{name} of the second group are {} % {ends}", percent(change.abs())))
+    };
+    let size = |row: &Record| Some(size(row));
+    differ("sizes", &size).or_else(|| differ("round trips", &round_trip))
+}
+
+/// Returns whether a connection ended before its data was acknowledged; `None` if it was not seen at the sender or did not end.
+pub(crate) fn is_cut_short(row: &Record) -> Option<(f64, f64)> {
+    let is_open = row.get("is_open").and_then(Value::as_bool).unwrap_or(false);
+    let is_elsewhere = row.get("vantage").is_some_and(|place| place != "sender");
+    let is_cut = number(row, "transfer_s").is_none();
+    (!is_open && !is_elsewhere).then_some((if is_cut { 1.0 } else { 0.0 }, 1.0))
+}
+
+/// The shares of the transfers of both groups that were cut short. Their sizes are not known, so they are of all sizes.
+pub(crate) struct Cut {
+    shares: [f64; 2],
+    differs: bool,
+    /// Whether the transfers that completed cannot be compared.
+    is_decisive: bool,
+}
+
+impl Cut {
+    pub(crate) fn of(groups: &Matched<'_>) -> Self {
+        let sample = groups.sample_of_paths(Statistic::Mean, is_cut_short);
+        let shares = sample.values().map(|share| share.unwrap_or(0.0));
+        let ends = sample.estimate().ok().map(|estimate| estimate.interval(1));
+        let differs = ends.is_some_and(|[low, high]| low > 0.0 || high < 0.0);
+        Self { shares, differs, is_decisive: differs && shares.iter().any(|share| *share > CUT) }
     }
-    let ends = estimate.interval(comparisons);
-    let is_shown = ends[0] > 0.0 || ends[1] < 0.0;
-    // A share that was nearly zero has no useful quotient.
-    if first <= 0.0 || second > 10.0 * first {
-        let shares =
-            format!("{} % of segments are retransmitted instead of {} %", percent(second), percent(first));
-        return if is_shown {
-            format!("{shares}.")
+
+    fn shares(&self, what: &str) -> String {
+        let [first, second] = self.shares.map(percent);
+        format!("{first} % and {second} % of the transfers were cut short: their {what} are missing")
+    }
+
+    fn caveat(&self, what: &str) -> String {
+        if self.differs || self.shares.iter().any(|share| *share > CUT) {
+            format!("; but {}", self.shares(what))
         } else {
-            format!("{shares}: no difference can be shown.")
-        };
-    }
-    let (change, ends) = (second / first - 1.0, ends.map(|end| end / first));
-    match by(change, ends) {
-        Some(by) => {
-            format!("{by} {} segments are retransmitted.", if change < 0.0 { "fewer" } else { "more" })
+            String::new()
         }
-        None => format!(
-            "Retransmitted segments: no difference can be shown, {}.",
-            between(ends, ["fewer", "more"])
-        ),
     }
 }
 
-/// Returns the size of a relative change with half its interval, such as `8 ± 3 %`; `None` if the interval includes zero. The larger half
+/// The shares of retransmitted segments.
+pub(crate) struct Retransmissions {
+    shares: [f64; 2],
+    /// The logarithm of their quotient, or their difference if a share may be zero.
+    estimate: Result<Estimate, Few>,
+    is_quotient: bool,
+    /// Number of units with retransmissions.
+    count: usize,
+    imbalance: Option<String>,
+}
+
+impl Retransmissions {
+    /// Returns the shares; `None` with too few values.
+    pub(crate) fn of(groups: &Matched<'_>) -> Option<Self> {
+        let share =
+            |row: &Record| number(row, "retransmitted_segments").zip(number(row, "data_segments_sent"));
+        let plain = groups.sample(Statistic::Ratio, share);
+        let [first, second] = plain.values();
+        let quotient = groups.sample(Statistic::LogRatio, share).estimate();
+        let estimate = quotient.or_else(|_| plain.estimate());
+        if estimate.as_ref().err() == Some(&Few::Values) {
+            return None;
+        }
+        Some(Self {
+            shares: [first?, second?],
+            estimate,
+            is_quotient: quotient.is_ok(),
+            count: plain.units_above_zero(),
+            imbalance: imbalance(groups, |row| share(row).is_some()),
+        })
+    }
+
+    /// Makes the sentence.
+    pub(crate) fn say(self, comparisons: usize, drawn: &str, cut: &Cut) -> String {
+        let [first, second] = self.shares;
+        let subject = "Retransmitted segments";
+        let estimate = match (self.estimate, self.imbalance) {
+            (Err(few), _) => return format!("{subject}: {}.", too_few(few, drawn)),
+            (Ok(_), _) if first <= 0.0 && second <= 0.0 => {
+                return "No segment is retransmitted in either group.".to_owned();
+            }
+            (Ok(_), Some(differ)) => return format!("{subject}: no comparison, since {differ}."),
+            (Ok(_), None) if cut.is_decisive => {
+                return format!("{subject}: no comparison, since {}.", cut.shares("segments"));
+            }
+            (Ok(estimate), None) => estimate,
+        };
+        let caveat = cut.caveat("segments");
+        let word = if second < first { "fewer" } else { "more" };
+        let ends = estimate.interval(comparisons);
+        if self.is_quotient {
+            let (change, ends) = (second / first - 1.0, ends.map(f64::exp_m1));
+            return match by(change, ends) {
+                Some(by) => format!("{by} {word} segments are retransmitted{caveat}."),
+                None => format!(
+                    "{subject}: no difference can be shown, {}{caveat}.",
+                    between(ends, ["fewer", "more"])
+                ),
+            };
+        }
+        let shares = format!("{} % instead of {} %", tiny(second), tiny(first));
+        if self.count < FEW {
+            return format!("{subject}: {shares}, too few to tell{caveat}.");
+        }
+        match by(second - first, ends) {
+            Some(by) => format!(
+                "{shares}: {} percentage points {word} segments are retransmitted{caveat}.",
+                by.trim_end_matches(" %")
+            ),
+            None => format!("{subject}: {shares}, no difference can be shown{caveat}."),
+        }
+    }
+}
+
+/// Returns a small share as a percentage with two significant digits.
+fn tiny(share: f64) -> String {
+    match share * 100.0 {
+        value if value <= 0.0 => "0".to_owned(),
+        value if value < 0.001 => "under 0.001".to_owned(),
+        value if value < 0.01 => format!("{value:.4}"),
+        value if value < 0.1 => format!("{value:.3}"),
+        _ => percent(share),
+    }
+}
+
+/// Returns zero for a change that is printed as 0.00 %.
+fn shown(change: f64) -> f64 {
+    if change.abs() < PRINTED { 0.0 } else { change }
+}
+
+/// Returns the size of a relative change with half its interval, such as `8 ± 3 %`; `None` if the interval includes zero as printed. The larger half
 /// is shown, rounded up.
 fn by(change: f64, ends: [f64; 2]) -> Option<String> {
+    let (change, ends) = (shown(change), ends.map(shown));
     if ends[0] <= 0.0 && ends[1] >= 0.0 {
         return None;
     }
@@ -178,7 +325,8 @@ fn between([low, high]: [f64; 2], [below, above]: [&str; 2]) -> String {
 
 /// Returns a share as a percentage with two digits.
 fn percent(share: f64) -> String {
-    let value = share * 100.0;
+    // Zero has no sign.
+    let value = shown(share) * 100.0 + 0.0;
     match value.abs() {
         size if size >= 9.95 => format!("{value:.0}"),
         size if size >= 0.995 => format!("{value:.1}"),

@@ -4,8 +4,8 @@
 //! mean of both counts. Both groups then have the same mixture of strata, and strata with rows of one group have no weight (overlap weights:
 //! Li, Morgan and Zaslavsky, "Balancing covariates via propensity score weighting", JASA 113, 2018).
 //!
-//! A resample draws connections of each group, or destination prefixes with the connections of both groups, with replacement, and computes
-//! the weights anew.
+//! A resample draws units with replacement, and computes the weights anew. Units are single connections, or peers or prefixes with all
+//! their connections. Units that have connections of both groups are drawn once for both.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +15,13 @@ use rand_pcg::Pcg64;
 
 /// Minimum number of values on each side for an interval.
 pub(crate) const FEW: usize = 10;
+
+/// Minimum number of units on each side for the interval of an estimate, if the units have several values. Units of unequal weight count as
+/// the smaller number of equal ones that would be as exact (Kish 1965).
+const FEW_UNITS: u64 = 5;
+
+/// Minimum share of resamples in which a statistic must be defined, in thousandths.
+const DEFINED: usize = 995;
 
 /// Maximum number of values visited for an interval. The number of resamples follows from it, within [`RESAMPLES`].
 const VISITS: usize = 20_000_000;
@@ -30,6 +37,8 @@ pub(crate) enum Statistic {
     Mean,
     /// The sum of the numerators divided by the sum of the denominators.
     Ratio,
+    /// The logarithm of this quotient; undefined if the quotient is zero.
+    LogRatio,
     /// The mean of the logarithms.
     MeanLog,
 }
@@ -40,6 +49,17 @@ pub(crate) struct Reading {
     pub(crate) value: (f64, f64),
     pub(crate) stratum: usize,
     pub(crate) unit: usize,
+}
+
+/// Why there is no interval.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Few {
+    /// A side has fewer than [`FEW`] values.
+    Values,
+    /// A side has only so many units.
+    Units(u64),
+    /// The statistic is undefined in too many resamples.
+    Defined,
 }
 
 /// The values of both groups, and what is drawn.
@@ -96,40 +116,79 @@ impl Sample {
 
     /// Returns the statistic of each side if each unit is present so many times.
     fn weighted(&self, times: [&[u32]; 2]) -> [Option<f64>; 2] {
+        let counts = self.present(times);
+        [0, 1].map(|side| {
+            let weight = |reading: &Reading| weight(&counts, reading, side, times[side][reading.unit]);
+            let weighted = self.sides[side].iter().map(|reading| (reading.value, weight(reading)));
+            reduced(self.statistic, weighted)
+        })
+    }
+
+    /// Returns the number of values of each side in each stratum if each unit is present so many times.
+    fn present(&self, times: [&[u32]; 2]) -> Vec<[f64; 2]> {
         let mut counts = vec![[0.0; 2]; self.strata];
         for (side, readings) in self.sides.iter().enumerate() {
             for reading in readings {
                 counts[reading.stratum][side] += f64::from(times[side][reading.unit]);
             }
         }
-        [0, 1].map(|side| {
-            let weight = |reading: &Reading| {
-                let [one, other] = counts[reading.stratum];
-                let own = counts[reading.stratum][side];
-                let times = f64::from(times[side][reading.unit]);
-                if one * other > 0.0 { times * one * other / (one + other) / own } else { 0.0 }
-            };
-            let weighted = self.sides[side].iter().map(|reading| (reading.value, weight(reading)));
-            reduced(self.statistic, weighted)
-        })
+        counts
     }
 
-    /// Returns the number of units on the side that has fewer.
+    /// Returns the number of units on the side that has fewer, by [`FEW_UNITS`]'s way of counting.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "counts are small and above 0"
+    )]
     fn fewest_units(&self) -> u64 {
+        let once = self.units.map(|units| vec![1; units]);
+        let counts = self.present([&once[0], &once[1]]);
+        let effective = [0, 1].map(|side| {
+            let mut weights = vec![0.0; self.units[side]];
+            for reading in &self.sides[side] {
+                weights[reading.unit] += weight(&counts, reading, side, 1) * reading.value.1;
+            }
+            let sum = weights.iter().sum::<f64>();
+            let squares = weights.iter().map(|one| one * one).sum::<f64>();
+            if squares > 0.0 { (sum * sum / squares).round() as u64 } else { 0 }
+        });
+        effective[0].min(effective[1])
+    }
+
+    /// Returns the number of units with a value on the side that has fewer.
+    fn distinct_units(&self) -> usize {
         let drawn = self.sides.each_ref().map(|side| {
             let mut units: Vec<usize> = side.iter().map(|one| one.unit).collect();
             units.sort_unstable();
             units.dedup();
-            units.len() as u64
+            units.len()
         });
         drawn[0].min(drawn[1])
     }
 
-    /// Returns the differences of resamples; `None` with fewer than [`FEW`] values on a side.
-    fn differences(&self) -> Option<Vec<f64>> {
+    /// Checks whether units have several values.
+    fn has_groups(&self) -> bool {
+        self.sides.iter().zip(self.units).any(|(side, units)| side.len() > units)
+    }
+
+    /// Returns the number of units that have a value above zero, of both sides.
+    pub(crate) fn units_above_zero(&self) -> usize {
+        let above = self.sides.each_ref().map(|side| {
+            let mut units: Vec<usize> =
+                side.iter().filter(|one| one.value.0 > 0.0).map(|one| one.unit).collect();
+            units.sort_unstable();
+            units.dedup();
+            units.len()
+        });
+        above[0] + above[1]
+    }
+
+    /// Returns the differences of resamples.
+    fn differences(&self) -> Result<Vec<f64>, Few> {
         let counts = self.counts();
         if counts.iter().any(|count| *count < FEW) {
-            return None;
+            return Err(Few::Values);
         }
         let resamples = resamples(counts[0] + counts[1]);
         let mut random = Pcg64::seed_from_u64(SEED);
@@ -153,42 +212,50 @@ impl Sample {
             let [first, second] = self.weighted([first, second]);
             differences.extend(first.zip(second).map(|(first, second)| second - first));
         }
-        (!differences.is_empty()).then_some(differences)
+        if differences.len() * 1000 >= resamples * DEFINED { Ok(differences) } else { Err(Few::Defined) }
     }
 
-    /// Returns the 95 % percentile interval of the difference (Efron and Tibshirani 1993, chapter 13).
+    /// Returns the 95 % percentile interval of the difference (Efron and Tibshirani 1993, chapter 13); `None` with fewer than [`FEW`] units
+    /// on a side.
     pub(crate) fn percentiles(&self) -> Option<[f64; 2]> {
-        let mut differences = self.differences()?;
+        if self.distinct_units() < FEW {
+            return None;
+        }
+        let mut differences = self.differences().ok()?;
         differences.sort_by(f64::total_cmp);
         let at =
             |share: usize| differences.get((differences.len() * share / 1000).min(differences.len() - 1));
         Some([*at(25)?, *at(975)?])
     }
 
-    /// Returns the difference with the bootstrap's standard error; `None` with fewer than [`FEW`] values on a side.
+    /// Returns the difference with the bootstrap's standard error.
+    ///
+    /// # Errors
+    /// With fewer than [`FEW`] values or [`FEW_UNITS`] units on a side, or if the statistic is undefined.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    pub(crate) fn estimate(&self) -> Option<Estimate> {
-        let [first, second] = self.values();
-        let difference = second? - first?;
-        let differences = self.differences()?;
-        let units = self.fewest_units();
-        if units < 2 {
-            return None;
+    pub(crate) fn estimate(&self) -> Result<Estimate, Few> {
+        if self.counts().iter().any(|count| *count < FEW) {
+            return Err(Few::Values);
         }
+        let distinct = self.distinct_units() as u64;
+        let units = self.fewest_units();
+        if units < 2 || self.has_groups() && units < FEW_UNITS {
+            return Err(Few::Units(distinct));
+        }
+        let [Some(first), Some(second)] = self.values() else { return Err(Few::Defined) };
+        let differences = self.differences()?;
         let count = differences.len() as f64;
         let mean = differences.iter().sum::<f64>() / count;
         let squares = differences.iter().map(|one| (one - mean) * (one - mean)).sum::<f64>();
         // The bootstrap's variance has the divisor n; the unbiased one has n - 1.
         let variance = squares / (count - 1.0).max(1.0) * units as f64 / (units - 1) as f64;
-        Some(Estimate { values: [first?, second?], difference, error: variance.sqrt(), freedom: units - 1 })
+        Ok(Estimate { difference: second - first, error: variance.sqrt(), freedom: units - 1 })
     }
 }
 
 /// A difference with its standard error.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Estimate {
-    /// The value of each side.
-    pub(crate) values: [f64; 2],
     difference: f64,
     error: f64,
     /// Degrees of freedom.
@@ -216,6 +283,13 @@ fn below(random: &mut Pcg64, limit: usize) -> usize {
     usize::try_from(product >> 64).unwrap_or(0)
 }
 
+/// Returns the weight of a value whose unit is present so many times.
+fn weight(counts: &[[f64; 2]], reading: &Reading, side: usize, times: u32) -> f64 {
+    let [one, other] = counts[reading.stratum];
+    let own = counts[reading.stratum][side];
+    if one * other > 0.0 { f64::from(times) * one * other / (one + other) / own } else { 0.0 }
+}
+
 /// Returns the statistic of values in ascending order, each with its weight.
 fn reduced(statistic: Statistic, values: impl Iterator<Item = ((f64, f64), f64)> + Clone) -> Option<f64> {
     let (mut total, mut num, mut den) = (0.0, 0.0, 0.0);
@@ -231,6 +305,7 @@ fn reduced(statistic: Statistic, values: impl Iterator<Item = ((f64, f64), f64)>
     match statistic {
         Statistic::Mean | Statistic::MeanLog => Some(num / total),
         Statistic::Ratio => (den > 0.0).then_some(num / den),
+        Statistic::LogRatio => (den > 0.0 && num > 0.0).then(|| (num / den).ln()),
         Statistic::Median => median(values, total),
     }
 }

@@ -67,7 +67,7 @@ pub const COLUMNS: &[Column] = &[
         "congestion_control",
         "",
         Kind::Text,
-        "The congestion control under which most of the payload of start-up was sent.",
+        "The first congestion control that sent a segment of 1,200 bytes or more.",
     ),
     column(
         "congestion_control_later",

@@ -127,6 +127,9 @@ struct Governed {
 /// Maximum number of congestion controls kept per connection. A further one replaces the last.
 const MAX_LAWS: usize = 8;
 
+/// Payload of a segment: more than a greeting has. Segments of usual paths carry at least so much with all options of TCP.
+const SEGMENT: u64 = 1200;
+
 #[derive(Debug)]
 struct Followed {
     number: u64,
@@ -345,10 +348,12 @@ impl Followed {
     }
 }
 
-/// Returns the congestion control with which most of the start-up's payload was sent, and the last one if it differs. A program may send a
-/// greeting before it chooses a congestion control, and a scheme hands over when start-up ends.
+/// Returns the first congestion control that sent at least a segment, or else the one that sent most, and the last one if it differs. A
+/// program may send a greeting before it chooses a congestion control. After that, a replacement may be a result of start-up: a scheme
+/// hands over when it ends.
 fn governing(mut laws: Vec<Governed>) -> (String, Option<String>) {
-    let most = laws.iter().map(|one| one.bytes).max().unwrap_or(0);
+    let first = laws.iter().map(|one| one.bytes).find(|bytes| *bytes >= SEGMENT);
+    let most = first.or_else(|| laws.iter().map(|one| one.bytes).max()).unwrap_or(0);
     let last = laws.pop().map(|one| one.law).unwrap_or_default();
     match laws.into_iter().find(|one| most > 0 && one.bytes == most) {
         Some(one) if one.law != last => (one.law, Some(last)),

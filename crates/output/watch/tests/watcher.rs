@@ -174,7 +174,40 @@ fn the_congestion_control_is_the_one_that_governed_start_up() {
     // A program sends a greeting and then chooses.
     assert_eq!(governed(&[("cubic", 200), ("bbr", 500_000), ("bbr", 1)]), one("bbr", None));
     assert_eq!(governed(&[("cubic", 200), ("ff_suss", 50_000), ("cubic", 1)]), one("ff_suss", Some("cubic")));
+    // A scheme hands over to BBR, whose threshold is still infinite, when its start-up has ended early.
+    assert_eq!(governed(&[("ff_suss", 20_000), ("bbr", 500_000), ("bbr", 1)]), one("ff_suss", Some("bbr")));
     assert_eq!(governed(&[("reno", 1_000)]), one("reno", None));
+}
+
+/// Returns the payload of the first transfer of a program that pauses between two answers. Acknowledgements take `delay` milliseconds.
+fn first_transfer(delay: u64, pause: u64) -> Option<u64> {
+    let mut watcher = Watcher::new(Prefixes::default());
+    let opened = Opened {
+        opening: opening("203.0.113.77:5000"),
+        namespace: 4,
+        cookie: 7,
+        law: "reno",
+        retransmitted: 0,
+        data_segments: 0,
+    };
+    let now = numbers(10, INFINITE, 0);
+    assert_eq!(watcher.opened(1, now, &opened), None);
+    let (mut at, mut next) = (101 * MS, 1);
+    for round in 0..10 {
+        at += if round == 5 { pause * MS } else { 0 };
+        watcher.sent(1, now, 0, &Departure { at, seq: next, end: next + MSS, flags: Flags::ACK.0 });
+        (at, next) = (at + delay * MS, next + MSS);
+        let hearing = Hearing { at, ack: next, window: 60_000, flags: Flags::ACK.0, options: &[] };
+        watcher.heard(1, now, 0, &hearing);
+    }
+    watcher.closed(1, now, &closed(0, "reno", 0)).expect("it sent data").found.transfer_bytes
+}
+
+#[test]
+fn the_first_transfer_ends_by_the_pause_of_the_program_and_not_by_the_queue() {
+    let segments = [(50, 100), (600, 100), (50, 500), (600, 500)]
+        .map(|(delay, pause)| first_transfer(delay, pause).map(|bytes| bytes / u64::from(MSS)));
+    assert_eq!(segments, [Some(10), Some(10), Some(5), Some(5)]);
 }
 
 #[test]

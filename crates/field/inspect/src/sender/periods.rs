@@ -6,6 +6,10 @@ use crate::events::Restart;
 use crate::exit::{self, Exit, Start};
 use crate::trace::Trace;
 
+/// Time beyond the round trip of the handshake, from the acknowledgement of all data to new data, that ends the first transfer, in
+/// nanoseconds.
+const BETWEEN_TRANSFERS: u64 = 200_000_000;
+
 /// Maximum number of restarts after idle times that are listed. All are counted.
 const MAX_RESTARTS: usize = 64;
 
@@ -53,14 +57,21 @@ impl Sender {
         Some(Exit { round: exit.round.saturating_add(before), ..exit })
     }
 
-    /// Processes new data with nothing in flight. It is a restart if the time since the last data exceeds the retransmission timeout.
+    /// Processes new data with nothing in flight. It is a restart if the time since the last data exceeds the retransmission timeout. The
+    /// first transfer ends by a bound that does not depend on the sender's queue, so that it is the same one under each congestion control.
     pub(super) fn on_data_after_silence(&mut self, at: u64, start: u64, new: u64) {
         let idle = at.saturating_sub(self.instants.last_data.unwrap_or(at));
+        let round_trip = self.setting.handshake.or(self.rtt.least());
+        let bound = round_trip.map_or_else(|| self.rtt.timeout(), |time| time + BETWEEN_TRANSFERS);
+        let silence =
+            at.saturating_sub(self.instants.last_progress.max(self.instants.last_data).unwrap_or(at));
+        if silence > bound {
+            self.transfer.end();
+        }
         if idle <= self.rtt.timeout() {
             return;
         }
         self.counts.restarts += 1;
-        self.transfer.end();
         if let Some(path) = &mut self.drawn.path {
             path.begin_period(at);
         }
