@@ -84,7 +84,7 @@ mod tests {
             let (path, sha256) = ("f".to_owned(), "0".repeat(64));
             timed(&Transferred { path, length, resumed, sha256 }, 2.0)
         };
-        assert!(file(1_000, 0).ends_with(", 2 s, 4 kbit/s"), "{}", file(1_000, 0));
+        assert!(file(1_000, 0).ends_with(", 2.00 s, 4.00 kbit/s"), "{}", file(1_000, 0));
         for (length, resumed) in [(1_000, 1_000), (0, 0)] {
             assert!(file(length, resumed).ends_with("SHA-256 0000000000000000"), "{}", file(length, resumed));
         }

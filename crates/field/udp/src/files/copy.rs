@@ -200,7 +200,7 @@ mod tests {
             let file = File::open(&path).unwrap();
             let seen = Seen::of(&file.metadata().unwrap());
             let mut file = Outgoing { known: Some(known), seen: Some(seen), ..Outgoing::new(file, &path, 3) };
-            while file.compare((3, &theirs), &mut [0; CHUNK]).unwrap() > 0 {}
+            while file.compare((3, &theirs), &mut [0; 8]).unwrap() > 0 {}
             assert_eq!(file.take_wrong(), is_wrong.then_some(seen));
             assert_eq!(file.known.is_none(), is_wrong);
             assert_eq!(file.rest().from, if theirs == hash.text() { 3 } else { 0 });

@@ -58,7 +58,8 @@ fn a_server_that_takes_files_lists_none() {
 
 #[test]
 fn a_hostile_listing_is_an_error() {
-    let many: String = (0..100_001).map(|number| format!("FILE {number} 1\n")).collect();
+    let mut many = String::new();
+    (0..100_001).for_each(|number| many.extend(["FILE ", &number.to_string(), " 1\n"]));
     for (says, why) in [
         ("FILE .. 1\nLISTED\n", "is no path"),
         ("FOLDER .hidden\nLISTED\n", "is no path"),
@@ -92,7 +93,7 @@ fn an_upload_creates_missing_folders_and_each_is_charged() {
     assert!(answer.starts_with("HAVE 0 "), "{answer}");
     assert!(!there.join("new").exists());
     // An address has a quarter of the quota, here four times 64 KiB: three folders and a file.
-    let quota = Quota::new(16 * 64 << 10);
+    let quota = Quota::new(16 * (64 << 10));
     let share = || Some(quota.share(IpAddr::from([192, 0, 2, 1])));
     let (answer, _) = record(&there, "PUT d/e/f/g/h/i 1 0\nx", share());
     assert!(answer.starts_with("NO the%20receiver%20has%20no%20more%20room"), "{answer}");
