@@ -16,8 +16,8 @@ pub struct Start {
     pub namespace: u32,
     /// The prefix of the destination's address.
     pub prefix: String,
-    /// The congestion control that was active while most of the payload of start-up was sent. If the connection sent no payload before it
-    /// reached its threshold, the last congestion control.
+    /// The first congestion control that sent a segment of 1,200 bytes or more; before that a program may send a greeting. If there is none,
+    /// the one that sent most, or the last one if the connection sent no payload before it reached its threshold.
     pub congestion_control: String,
     /// The congestion control at the end, if it differs from `congestion_control` because a scheme handed over or the program changed it.
     pub congestion_control_later: Option<String>,

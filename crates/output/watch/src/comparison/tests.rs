@@ -327,8 +327,7 @@ fn other_round_trips_and_sizes_are_not_called_a_difference() {
 fn few_retransmissions_are_no_large_factor_with_a_small_interval() {
     let mut chance = Chance(7);
     let mut group = |count: usize| -> Vec<Record> {
-        let mut row =
-            |at| transfer((0.2 * chance.normal()).exp(), 0.034, "10.0.0.0/24", u64::from(at < count));
+        let row = |at| transfer((0.2 * chance.normal()).exp(), 0.034, "10.0.0.0/24", u64::from(at < count));
         (0..1000).map(row).collect()
     };
     let said = |told: &Comparison| told.headline.last().expect("a sentence").clone();
