@@ -279,7 +279,7 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("firstflight watch", "The start-ups of this machine, until Ctrl-C; then the report."),
             (
-                "firstflight watch --port 443 --plain --rows rows.jsonl --listen 127.0.0.1:9099",
+                "firstflight watch --port 443 --rows rows.jsonl --listen 127.0.0.1:9099",
                 "A server's, as rows and as metrics.",
             ),
             (

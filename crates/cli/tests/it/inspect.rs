@@ -114,7 +114,7 @@ fn bbr_does_not_leave_by_the_first_loss_before_a_short_queue() {
         // The scheme ignores losses, or exits by its rate while it repairs some: packets do not show which of the two caused the exit.
         assert!(found["exit_cause"].is_null(), "{}", found["exit_cause"]);
         let why = found["undefined"]["exit_cause"].as_str().expect("a reason");
-        assert!(why.starts_with("a paced sender "), "{why}");
+        assert!(why.starts_with("BBR-like: a paced sender "), "{why}");
         if queue != "0.75bdp" {
             let exit = number(&row["exit_time_s"]);
             let within = number(&found["exit_after_s"])..=number(&found["exit_before_s"]);

@@ -422,6 +422,10 @@ fn whatever_kills_a_load_or_undo_nothing_acts_by_half_and_undo_leaves_nothing() 
     let load =
         format!("setpriv --pdeathsig KILL $F kernel load slow-start --name {name} {netns} --share 50%");
     // The moments are spread over the time that a command takes here, and somewhat more.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test measures how long a command takes on this machine"
+    )]
     let began = Instant::now();
     let whole = shell(&format!("{load} --pin >/dev/null && $F kernel undo {name} >/dev/null"));
     assert_eq!((status(&whole), stderr(&whole)), (0, String::new()));
@@ -432,15 +436,16 @@ fn whatever_kills_a_load_or_undo_nothing_acts_by_half_and_undo_leaves_nothing() 
     );
     for kill in 0..kills {
         let at = moment(kill);
-        script += &match kill % 3 {
+        let line = match kill % 3 {
             0 => format!("{killed} {at} {load} >/dev/null 2>&1; echo load: $(state); "),
             1 => format!("{killed} {at} {load} --pin >/dev/null 2>&1; echo pin: $(state); "),
             _ => format!(
                 "{load} --pin >/dev/null || exit 9; {killed} {at} $F kernel undo {name} >/dev/null 2>&1; echo undo: $(state); "
             ),
         };
-        script +=
-            &format!("$F kernel undo {name} >/dev/null 2>&1; [ ! -e /sys/fs/bpf/firstflight ] || exit 7; ");
+        let undo =
+            format!("$F kernel undo {name} >/dev/null 2>&1; [ ! -e /sys/fs/bpf/firstflight ] || exit 7; ");
+        script.extend([line, undo]);
     }
     let output = shell(&script.replace("; echo", "; sleep 0.02; echo"));
     let (out, err) = (stdout(&output), stderr(&output));
