@@ -51,7 +51,7 @@ pub(crate) fn size(record: &Record) -> f64 {
     number(record, "transfer_bytes").or_else(|| number(record, "bytes_acked")).unwrap_or(0.0).max(1.0)
 }
 
-/// Returns the round trip before the data.
+/// Returns the RTT of the handshake, or else the minimum one.
 pub(crate) fn round_trip(record: &Record) -> Option<f64> {
     number(record, "handshake_rtt_s").or_else(|| number(record, "min_rtt_s")).filter(|time| *time > 0.0)
 }
