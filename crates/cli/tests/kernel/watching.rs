@@ -361,7 +361,7 @@ fn the_page_on_deployment_walks_from_capture_to_verdict() {
         assert_eq!(logs.len(), 12, "{clocks}");
         logs.iter().sum::<f64>() / 12.0
     };
-    let is_later = mean_log("hystart large ") > mean_log("reno large ");
+    let is_later = mean_log("hystart++ large ") > mean_log("reno large ");
     let sentence = line(verdict, "Transfers of 1 to 10 MB");
     let said_later =
         if sentence.ends_with(" later.") && !sentence.contains("no difference") { Some(true) } else { None };
