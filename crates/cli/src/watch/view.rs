@@ -229,7 +229,7 @@ mod tests {
         assert!(lines[2].starts_with("destination       control"), "{lines:#?}");
         assert!(lines[3].starts_with("203.0.113.0/24    ff_hystart"), "{lines:#?}");
         let words: Vec<&str> = lines[3].split_whitespace().skip(2).collect();
-        assert_eq!(words, ["5", "5", "0", "0", "76", "45", "0.250"], "{lines:#?}");
+        assert_eq!(words, ["5", "5", "0", "0", "76.0", "45", "0.250"], "{lines:#?}");
         let latest = lines.iter().find(|line| line.starts_with("203.0.113.1:443")).expect("it is shown");
         let words: Vec<&str> = latest.split_whitespace().skip(2).collect();
         assert_eq!(words, ["loss", "76", "18.6", "9", "0.250", "0"], "{lines:#?}");
