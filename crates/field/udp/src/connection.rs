@@ -358,7 +358,7 @@ impl State {
         self.pmtu = self.pmtu.min(pmtu);
     }
 
-    /// Limits segments to the next shorter size that is tried on paths, because the path does not carry longer ones.
+    /// Reduces the maximum segment size to the next shorter one of the sizes for paths. For a path that drops longer segments.
     pub(crate) fn narrow_to_next(&mut self) {
         self.narrow(self.candidates.below(self.pmtu));
     }

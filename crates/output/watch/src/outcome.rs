@@ -153,7 +153,8 @@ fn too_few(few: Few, drawn: &str) -> String {
     }
 }
 
-/// Returns which of size and round trip differ between the matched rows of both groups, and by how much; `None` if neither does.
+/// Returns the reason why matched rows of both groups are not comparable: a mean size or a mean RTT that differs by too much. `None` if
+/// both means agree.
 fn imbalance(groups: &Matched<'_>, is_it: impl Fn(&Record) -> bool) -> Option<String> {
     let differ = |name: &str, read: &dyn Fn(&Record) -> Option<f64>| {
         let value = |row: &Record| Some((read(row).filter(|_| is_it(row))?, 1.0));

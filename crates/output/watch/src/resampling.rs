@@ -4,8 +4,8 @@
 //! mean of both counts. Both groups then have the same mixture of strata, and strata with rows of one group have no weight (overlap weights:
 //! Li, Morgan and Zaslavsky, "Balancing covariates via propensity score weighting", JASA 113, 2018).
 //!
-//! A resample draws units with replacement, and computes the weights anew. Units are single connections, or peers or prefixes with all
-//! their connections. Units that have connections of both groups are drawn once for both.
+//! A resample draws units with replacement, and computes the weights anew. A unit is a connection, a peer with all its connections, or a
+//! prefix with all its connections. A unit with connections of both groups is drawn once, for both groups.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ use rand_pcg::Pcg64;
 /// Minimum number of values on each side for an interval.
 pub(crate) const FEW: usize = 10;
 
-/// Minimum number of units on each side for the interval of an estimate, if the units have several values. Units of unequal weight count as
-/// the smaller number of equal ones that would be as exact (Kish 1965).
+/// Minimum number of units in each group for the interval of an estimate, if a unit has several values. Units of unequal weight count by
+/// their effective number, which is that of equal units with the same variance (Kish 1965).
 const FEW_UNITS: u64 = 5;
 
 /// Minimum share of resamples in which a statistic must be defined, in thousandths.
@@ -37,7 +37,7 @@ pub(crate) enum Statistic {
     Mean,
     /// The sum of the numerators divided by the sum of the denominators.
     Ratio,
-    /// The logarithm of this quotient; undefined if the quotient is zero.
+    /// The logarithm of the quotient of both sums; undefined if the quotient is zero.
     LogRatio,
     /// The mean of the logarithms.
     MeanLog,

@@ -53,7 +53,7 @@ pub fn get<S: Read + Write>(
     Ok(Transferred { path: path.to_owned(), length, resumed: from, sha256 })
 }
 
-/// Fetches the file `path` of the server's folder and writes its bytes to `to` as they arrive. They are verified only at the end. The
+/// Fetches the file `path` of the server's folder and writes its bytes to `to` as they arrive. The bytes are verified after the last one. The
 /// stream must be blocking.
 ///
 /// # Errors

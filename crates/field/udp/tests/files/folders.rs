@@ -1,4 +1,4 @@
-//! Folders: what a listing has, what a client takes from it, and the folders that an upload creates.
+//! Folders: the entries of a listing, the entries that a client accepts, and the folders that an upload creates.
 
 use std::fs;
 use std::net::IpAddr;
