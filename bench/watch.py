@@ -288,6 +288,7 @@ def cost(program, rate, seconds=10):
 
 # Name, path, the schemes of the reference and of the other group.
 OUTCOMES = [
+    ("the page on deployment", ["--rate", "100mbit", "--rtt", "20ms", "--queue", "60p"], "slow-start", "hystart++"),
     ("helps", ["--rate", "100mbit", "--rtt", "20ms", "--queue", "60p"], "slow-start", "leap"),
     ("spares segments", ["--rate", "100mbit", "--rtt", "20ms", "--queue", "60p"], "slow-start", "hystart-linux"),
     ("does nothing", ["--rate", "100mbit", "--rtt", "20ms", "--queue", "60p"], "slow-start", "slow-start"),
@@ -358,7 +359,7 @@ def outcome(program, each):
             if not os.path.exists(f"{root}/clock"):
                 sys.exit(done.stderr)
             result = json.loads(done.stdout)
-            print(f"{name}: {second} for {first}, {' '.join(path)}; void: {result.get('void')}; {said}", flush=True)
+            print(f"{name}: {second} for {first}, {' '.join(path)}; invalid: {result.get('void')}; {said}", flush=True)
             command = [program, "watch", "--compare", f"{root}/rows", "--groups", "ff_bench_a,ff_bench_b"]
             print(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
             for size in (100_000, 2_000_000):
