@@ -154,19 +154,27 @@ const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 (async () => {
   for (const page of pages) {
     await load(page);
-    const over = frame.contentDocument.documentElement.scrollWidth - 390;
-    if (over > 0) wide.push(`${page}: ${over} pixels too wide`);
+    const boxes = frame.contentDocument.querySelectorAll("html, body, .page, .content, main");
+    const over = Math.max(...Array.from(boxes, (box) => box.scrollWidth - box.clientWidth));
+    if (over > 0 || boxes.length < 5) wide.push(`${page}: ${over} pixels too wide`);
   }
   await load("index.html?search=hystart");
   let found = 0;
   for (let at = 0; at < 100 && !found; at++) {
     await wait(100);
-    found = frame.contentDocument.querySelectorAll("#mdbook-searchresults li, #searchresults li").length;
+    found = frame.contentDocument.querySelectorAll("#mdbook-searchresults li").length;
   }
   document.title = JSON.stringify({ wide, found, pages: pages.length });
   document.documentElement.innerHTML = `<pre>RESULT ${document.title} END</pre>`;
 })();
 </script>"""
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Serves files, and reports nothing."""
+
+    def log_message(self, *_):
+        pass
 
 
 def look(book):
@@ -175,10 +183,7 @@ def look(book):
     pages = [name for name in pages if name not in ("print.html", "toc.html", "404.html", "look.html")]
     harness = book / "look.html"
     harness.write_text(LOOK % json.dumps(pages))
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=book)
-    handler.log_message = lambda *_: None
-    http.server.SimpleHTTPRequestHandler.log_message = lambda *_: None
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=book))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         said = subprocess.run(
