@@ -40,7 +40,10 @@ fn every_step_of_a_workflow_is_a_command_that_the_repository_has() {
     for name in names(&root().join(".github/workflows")) {
         let workflow = file(&format!(".github/workflows/{name}"));
         for command in commands(&workflow) {
-            assert!(is_of_the_repository(&command, &makefile), "{name}: `{command}` is not in the repository");
+            assert!(
+                is_of_the_repository(&command, &makefile),
+                "{name}: `{command}` is not in the repository"
+            );
             count += 1;
         }
         // An action is code of others: a hash names it, not a tag that may move.
@@ -67,6 +70,9 @@ fn changelog_citation_and_packages_have_one_version() {
     let releases: Vec<&str> = changelog.split("\n## ").skip(1).collect();
     for release in releases {
         let name = release.lines().next().unwrap_or_default();
-        assert!(release.contains("\n### Numbers that changed\n"), "{name} does not say which numbers changed");
+        assert!(
+            release.contains("\n### Numbers that changed\n"),
+            "{name} does not say which numbers changed"
+        );
     }
 }
