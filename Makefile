@@ -20,7 +20,7 @@
 demo:
 	cargo build --release --locked -p firstflight-cli
 	mkdir -p out
-	target/release/firstflight race --schemes all,slow-start:recovery=sack,as=slow-start-rfc6675 --report out/demo.html
+	target/release/firstflight demo --report out/demo.html
 
 figures:
 	cargo build --locked -p firstflight-cli

@@ -7,7 +7,9 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::compare::Compare;
+use crate::demo::Demo;
 use crate::diff::Diff;
+use crate::doctor::Doctor;
 use crate::emulate::Emulate;
 use crate::groups::WIDTH;
 use crate::inspect::Inspect;
@@ -91,6 +93,10 @@ pub(crate) enum Command {
     },
     /// Print a manual page, or write all of them into a folder.
     Man(Man),
+    /// Race all schemes over the built-in path; a first look that needs no options.
+    Demo(Demo),
+    /// Report which commands work on this machine, by trying them, and what the others lack.
+    Doctor(Doctor),
 }
 
 impl Command {
@@ -107,6 +113,7 @@ impl Command {
                 | Self::Put(_)
                 | Self::Kernel(_)
                 | Self::Watch(_)
+                | Self::Doctor(_)
         )
     }
 }

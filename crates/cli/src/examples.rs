@@ -315,6 +315,20 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
             ),
         ],
     ),
+    (
+        "demo",
+        &[
+            ("firstflight demo", "All schemes, in seconds."),
+            ("firstflight demo --report demo.html", "The same, drawn."),
+        ],
+    ),
+    (
+        "doctor",
+        &[
+            ("firstflight doctor", "What works here as this user."),
+            ("firstflight doctor --json", "The same for a program."),
+        ],
+    ),
     ("completions", &[("firstflight completions bash", "To be put where the shell looks for completions.")]),
     (
         "man",

@@ -13,7 +13,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Measure", &["inspect", "probe", "reflect", "watch"]),
     ("Real paths", &["emulate", "compare", "serve", "get", "put", "kernel"]),
     ("Reproduce", &["paper", "model", "replay", "packetdrill"]),
-    ("About", &["schemes", "paths", "man", "completions", "help"]),
+    ("About", &["demo", "doctor", "schemes", "paths", "man", "completions", "help"]),
 ];
 
 /// The maximum width of the help.

@@ -97,9 +97,8 @@ const EXIT_STATUS: &str = "Exit status: 0 done; 1 a check failed; 2 usage or inp
 
 /// Returns the command with its short help.
 pub(crate) fn short(command: Command, program: &str) -> Command {
-    let command = grouped(command, true).after_help(format!(
-        "Help of a command: {program} race -h, or {program} race --help with all options and examples"
-    ));
+    let command = grouped(command, true)
+        .after_help(format!("Help of a command: {program} race -h; all of it: {program} race --help"));
     command.mut_subcommands(|command| {
         let name = command.get_name().to_owned();
         let more = format!("All options and examples: {program} {name} --help");

@@ -10,7 +10,9 @@ mod clock;
 mod columns;
 mod compare;
 mod contest;
+mod demo;
 mod diff;
+mod doctor;
 mod documents;
 mod drawings;
 mod earlier;
@@ -163,6 +165,12 @@ fn carry_out(registry: Registry, line: &CommandLine) -> Result<(), Failure> {
             output::print_bytes(documents::completions(shell, line.program())?.as_bytes())
         }
         Command::Man(asked) => documents::manual(&asked, line),
+        Command::Demo(asked) => {
+            carry_out(registry, &CommandLine::new(asked.race(line.program())))?;
+            output::say(&format!("your own path: {} race --rate 20mbit --rtt 60ms", line.program()));
+            Ok(())
+        }
+        Command::Doctor(asked) => doctor::doctor(&asked),
     }
 }
 

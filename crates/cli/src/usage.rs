@@ -75,6 +75,11 @@ pub(crate) fn parse(line: &CommandLine) -> Result<Usage, Failure> {
         Ok(cli) => Ok(Usage::Command(Box::new(cli))),
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Usage::Text(error.render().to_string())),
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand
+                if line.given.len() < 2 =>
+            {
+                Ok(Usage::Text(welcome(line.program())))
+            }
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
                 let there = commands_of(&command_of(&line.shown));
                 Err(Failure::usage(format!("no command given; there are {there}")))
@@ -82,6 +87,23 @@ pub(crate) fn parse(line: &CommandLine) -> Result<Usage, Failure> {
             _ => Err(explain(&error, &line.shown)),
         },
     }
+}
+
+/// Returns the text of the command line without a command.
+fn welcome(program: &str) -> String {
+    let first = [
+        ("demo", "all schemes over the built-in path"),
+        ("race --rate 20mbit --rtt 60ms", "all schemes over your path"),
+        ("doctor", "what works on this machine"),
+    ];
+    let lines =
+        first.map(|(command, purpose)| format!("  {:<41}   {purpose}\n", format!("{program} {command}")));
+    format!(
+        "How should a TCP or QUIC connection start? This program runs start-up schemes\n\
+         over a path, simulated or real, and reports which is best, and why.\n\n{}\n\
+         All commands: {program} --help\n",
+        lines.concat()
+    )
 }
 
 fn explain(error: &clap::Error, arguments: &[String]) -> Failure {

@@ -15,6 +15,7 @@ mod evidence;
 mod examples;
 mod exports;
 mod figures;
+mod first_minute;
 mod injection;
 mod inspect;
 mod language;

@@ -70,3 +70,8 @@ pub use observer::Observer;
 pub use permit::{Limit, Permit};
 pub use reports::{AckEnd, PacketSent};
 pub use settings::Settings;
+
+/// The examples of the page with which the crate is published.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -38,3 +38,8 @@ mod factory;
 pub use controller::FirstflightController;
 pub use factory::{Factory, OFFERS};
 pub use firstflight_quic::{AnyHost, Blueprint, Choice, ChoiceError, ExitReport, Host, Observer};
+
+/// The examples of the page with which the crate is published.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -80,3 +80,8 @@ pub use round_tracker::{FullMargin, RoundTracker};
 #[cfg(feature = "alloc")]
 pub use trace_record::{Call, Judged, OwnedEvent, TraceRecord};
 pub use units::{Bytes, Rate, Span, Time};
+
+/// The examples of the page with which the crate is published.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

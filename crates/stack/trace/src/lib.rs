@@ -90,3 +90,8 @@ pub enum Departures {
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
+
+/// The examples of the page with which the crate is published.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
