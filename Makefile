@@ -9,9 +9,12 @@
 # kernel: the objects for Linux's TCP brought up to the sources, and the release with `firstflight kernel`.
 # bench-kernel: their cost; to be run alone, as root. kernel-parity: the native schemes compared with 10,000 ACKs of each scheme in the
 # kernel, as root. kernel-compat: the schemes in Debian's kernels 6.1 and 6.12, in QEMU.
+# book: the pages of docs as a book, out/book/index.html.
+# nightly: the toolchain that fuzzers, Miri and BPF objects need.
+# fuzz: every fuzzer, for FUZZ_SECONDS each, or ten minutes.
 # papers: every claim of the papers checked, and out/papers.html with their figures.
 .POSIX:
-.PHONY: demo evidence evidence-measure evidence-grid figures test bench bench-live kernel bench-kernel kernel-parity kernel-compat baseline miri papers clean
+.PHONY: demo evidence evidence-measure evidence-grid figures test bench bench-live kernel bench-kernel kernel-parity kernel-compat baseline miri book nightly fuzz papers clean
 .SILENT:
 
 demo:
@@ -100,6 +103,17 @@ baseline:
 
 miri:
 	bash .ci/miri || test $$? -eq 3
+
+book:
+	bash .ci/tools book
+	bash .ci/book || test $$? -eq 3
+
+nightly:
+	rustup toolchain install nightly --profile minimal --component rust-src --component llvm-tools --component miri --no-self-update
+
+fuzz:
+	bash .ci/tools
+	bash .ci/fuzz $${FUZZ_SECONDS:-600}
 
 papers:
 	cargo build --release --locked -p firstflight-cli

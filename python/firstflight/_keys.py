@@ -355,7 +355,7 @@ class Keys(TypedDict, total=False):
     """Use ECN on all TCP flows."""
 
     runs: str | int | None
-    """Runs of each scheme, each with its own seed; fields become means, each with its <field>_ci95 [1]."""
+    """Runs of each scheme, each with its own seed; fields become means, each with its FIELD_ci95 [1]."""
 
     seed: str | int | None
     """First seed [1]."""

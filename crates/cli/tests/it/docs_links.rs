@@ -1,8 +1,11 @@
-//! The pages: every relative link leads to an existing file and heading, and `docs/README.md` lists every page of `docs`.
+//! The pages: every relative link leads to an existing file and heading, `docs/SUMMARY.md`, the contents of the book, lists every page of
+//! `docs` once, and each scheme of the registry has its page.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+
+use firstflight::registry;
 
 /// Folders whose pages belong to others, or are generated.
 const LEFT_OUT: [&str; 4] = ["target", "out", ".git", "node_modules"];
@@ -107,21 +110,65 @@ fn every_link_of_a_page_leads_somewhere() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-#[test]
-fn the_index_lists_every_page() {
+/// Returns the pages that the contents of the book list, each as often as it is listed.
+fn listed() -> Vec<PathBuf> {
     let docs = root().join("docs");
-    let index = docs.join("README.md");
-    let listed: BTreeSet<PathBuf> =
-        prose(&read(&index)).flat_map(links).map(|link| plain(&docs.join(link))).collect();
-    let missing: Vec<PathBuf> =
-        pages(&docs).into_iter().filter(|page| *page != index && !listed.contains(page)).collect();
-    assert!(missing.is_empty(), "docs/README.md does not list {missing:?}");
+    let summary = read(&docs.join("SUMMARY.md"));
+    prose(&summary).flat_map(links).map(|link| plain(&docs.join(link))).collect()
+}
+
+#[test]
+fn the_contents_of_the_book_list_every_page_once() {
+    let docs = root().join("docs");
+    let mut listed = listed();
+    listed.sort();
+    let pages: Vec<PathBuf> =
+        pages(&docs).into_iter().filter(|page| *page != docs.join("SUMMARY.md")).collect();
+    let missing: Vec<_> = pages.iter().filter(|page| !listed.contains(page)).collect();
+    assert!(missing.is_empty(), "docs/SUMMARY.md does not list {missing:?}");
+    let twice: Vec<_> = listed.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+    assert!(twice.is_empty(), "docs/SUMMARY.md lists twice {twice:?}");
+    assert_eq!(listed, pages);
+}
+
+#[test]
+fn the_book_has_four_parts() {
+    let summary = read(&root().join("docs/SUMMARY.md"));
+    let parts: Vec<&str> = summary.lines().filter_map(|line| line.strip_prefix("# ")).skip(1).collect();
+    assert_eq!(parts, ["Start here", "Guides", "Concepts", "Reference"]);
+}
+
+/// Returns the names in the title of a page: `slow-start` and `slow-start-paced` of `# slow-start, slow-start-paced`.
+fn titled(page: &str) -> Vec<String> {
+    let title = page.lines().next().unwrap_or_default().trim_start_matches("# ");
+    let names = title.split_once(": ").map_or(title, |(names, _)| names);
+    names.split(", ").map(str::to_owned).collect()
+}
+
+#[test]
+fn each_scheme_and_restart_policy_has_its_name_in_the_title_of_one_page() {
+    let pages = pages(&root().join("docs/schemes"));
+    let titles: Vec<(PathBuf, Vec<String>)> =
+        pages.into_iter().map(|page| (page.clone(), titled(&read(&page)))).collect();
+    let schemes = registry::schemes().iter().map(|entry| entry.name);
+    let restarts = registry::restarts().iter().map(|entry| entry.name);
+    let names: BTreeSet<&str> = schemes.chain(restarts).collect();
+    for name in &names {
+        let count = titles.iter().filter(|(_, titles)| titles.iter().any(|title| title == name)).count();
+        assert_eq!(count, 1, "{count} pages of docs/schemes have {name} in their title");
+    }
+    for (page, titles) in &titles {
+        let unknown: Vec<_> = titles.iter().filter(|title| !names.contains(title.as_str())).collect();
+        assert!(unknown.is_empty(), "{}: {unknown:?} is in no registry", page.display());
+        let file = page.file_stem().expect("a name").to_string_lossy();
+        assert!(file == "restart" || titles[0] == file, "{} is the page of {titles:?}", page.display());
+    }
 }
 
 #[test]
 fn a_broken_link_is_found() {
     let page = root().join("README.md");
-    assert_eq!(fault(&page, "docs/README.md#the-pages"), None);
+    assert_eq!(fault(&page, "docs/README.md#the-four-parts"), None);
     assert!(fault(&page, "docs/nowhere.md").is_some());
     assert!(fault(&page, "docs/README.md#nowhere").is_some());
     assert_eq!(links("[a](b.md) and `[c](d.md)` and [`e`](f.md#g)"), ["b.md", "f.md#g"]);

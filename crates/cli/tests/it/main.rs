@@ -29,6 +29,7 @@ mod paths;
 mod pieces;
 mod population;
 mod probe;
+mod public_files;
 mod qlog;
 mod qlog_read;
 mod quic;

@@ -1,4 +1,4 @@
-//! The tutorial: every block of commands runs, and prints the block of output that follows it.
+//! The pages that one reads first: every block of commands runs, and prints the block of output that follows it.
 #![cfg(unix)]
 
 use std::fs;
@@ -52,16 +52,13 @@ fn is_like(said: &[&str], wanted: &[&str]) -> bool {
     }
 }
 
-#[test]
-fn every_block_of_the_tutorial_runs_and_prints_what_the_page_shows() {
-    let page = fs::read_to_string(root().join("docs/guide/tutorial.md")).expect("a page");
-    let words = page.split_whitespace().count();
-    assert!(words <= 1500, "{words} words");
-    let steps = steps(&page);
-    assert!(steps.len() >= 12, "{} blocks of commands", steps.len());
-
-    // A folder like the clone's: with the built programs, and with a `cargo` that builds in the clone.
-    let place = folder("tutorial");
+/// Runs the blocks of a page in a folder like the clone's: with the built programs, and with a `cargo` that builds in the clone. The page has
+/// so many blocks of commands and of output, or more.
+fn run(page: &str, commands: usize, outputs: usize) {
+    let page_text = fs::read_to_string(root().join(page)).expect("a page");
+    let steps = steps(&page_text);
+    assert!(steps.len() >= commands, "{page}: {} blocks of commands", steps.len());
+    let place = folder(&page.replace('/', "-"));
     let programs = Path::new(PROGRAM).parent().expect("a folder");
     for inside in ["bin", "target"] {
         fs::create_dir(place.join(inside)).expect("a folder");
@@ -95,13 +92,32 @@ fn every_block_of_the_tutorial_runs_and_prints_what_the_page_shows() {
             .output()
             .expect("sh runs");
         let (out, err) = (stdout(&output), stderr(&output));
-        assert_eq!(status(&output), 0, "{}{out}{err}", step.commands);
+        assert_eq!(status(&output), 0, "{page}: {}{out}{err}", step.commands);
         let said: Vec<&str> = out.lines().collect();
         for wanted in &step.outputs {
-            assert!(is_like(&said, &wanted.lines().collect::<Vec<_>>()), "{}{out}", step.commands);
+            assert!(is_like(&said, &wanted.lines().collect::<Vec<_>>()), "{page}: {}{out}", step.commands);
         }
     }
-    assert!(steps.iter().map(|step| step.outputs.len()).sum::<usize>() >= 5, "blocks of output");
+    let shown: usize = steps.iter().map(|step| step.outputs.len()).sum();
+    assert!(shown >= outputs, "{page}: {shown} blocks of output");
+}
+
+#[test]
+fn every_block_of_the_tutorial_runs_and_prints_what_the_page_shows() {
+    let page = fs::read_to_string(root().join("docs/guide/tutorial.md")).expect("a page");
+    let words = page.split_whitespace().count();
+    assert!(words <= 1500, "{words} words");
+    run("docs/guide/tutorial.md", 12, 5);
+}
+
+#[test]
+fn the_first_minute_runs_and_prints_what_the_page_shows() {
+    run("docs/start.md", 4, 1);
+}
+
+#[test]
+fn every_answer_runs_and_prints_what_the_page_shows() {
+    run("docs/faq.md", 20, 20);
 }
 
 #[test]

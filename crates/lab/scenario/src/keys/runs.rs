@@ -13,7 +13,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "runs",
         kind: Kind::Count(1_000_000),
         brief: "Runs of each scheme, each with its seed [1]",
-        help: "Runs of each scheme, each with its own seed; fields become means, each with its <field>_ci95",
+        help: "Runs of each scheme, each with its own seed; fields become means, each with its FIELD_ci95",
         default: Some("1"),
         examples: &["3"],
         place: 44,
