@@ -95,7 +95,7 @@ pub(crate) enum Command {
     Man(Man),
     /// Race all schemes over the built-in path; a first look that needs no options.
     Demo(Demo),
-    /// Report which commands work on this machine, by trying them, and what the others lack.
+    /// Report what works on this machine, by trying it, and what the rest lacks; as root, it loads a scheme into this kernel for a moment.
     Doctor(Doctor),
 }
 

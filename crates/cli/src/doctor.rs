@@ -3,12 +3,14 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use clap::Args;
 use firstflight_emulate::own_program;
 use firstflight_report::prose;
+use firstflight_udp::Reflector;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -25,16 +27,18 @@ pub(crate) struct Doctor {
 /// A row of the table, as `--json` prints it.
 #[derive(Serialize)]
 struct Listed<'a> {
-    commands: &'static str,
+    part: &'static str,
+    commands: &'static [&'static str],
     works: bool,
-    /// Why the commands do not work; `None` if they do.
+    /// Why the part does not work; `None` if it does.
     reason: Option<&'a str>,
 }
 
 /// A part of the program, and how it is tried.
-struct Part {
+pub(crate) struct Part {
+    name: &'static str,
     /// The commands that use it.
-    commands: &'static str,
+    pub(crate) commands: &'static [&'static str],
     /// What the trial did, if it succeeded.
     done: &'static str,
     trial: Trial,
@@ -43,45 +47,52 @@ struct Part {
 enum Trial {
     /// A command of this program, which succeeds.
     Command(&'static [&'static str]),
-    /// UDP sockets over the loopback addresses of IPv4 and IPv6.
-    Sockets,
+    /// The same, with a program at each end of a path: this one, which prints its version.
+    Ends(&'static [&'static str]),
+    /// A socket of the endpoint, at the default address of `serve`.
+    Socket,
 }
 
 /// The parts, those that need more after those that need less.
-const PARTS: [Part; 5] = [
+pub(crate) const PARTS: [Part; 5] = [
     Part {
-        commands: "race, sweep, inspect, replay, paper",
+        name: "computing",
+        commands: &[
+            "race",
+            "run",
+            "sweep",
+            "score",
+            "diff",
+            "inspect",
+            "paper",
+            "model",
+            "replay",
+            "packetdrill",
+        ],
         done: "raced a transfer of 100 kB",
         trial: Trial::Command(&["race", "--size", "100kB", "--schemes", "slow-start", "--csv"]),
     },
     Part {
-        commands: "serve, get, put, probe, reflect",
+        name: "sockets",
+        commands: &["serve", "get", "put", "probe", "reflect"],
         done: "a datagram crossed the loopback",
-        trial: Trial::Sockets,
+        trial: Trial::Socket,
     },
     Part {
-        commands: "emulate, compare",
+        name: "emulate, compare",
+        commands: &["emulate", "compare"],
         done: "two hosts ran a program each, at the ends of a path",
-        trial: Trial::Command(&["emulate", "--rtt", "2ms", "--json", "--", "true", "--", "true"]),
+        trial: Trial::Ends(&["emulate", "--rtt", "2ms", "--limit", "10s", "--json"]),
     },
     Part {
-        commands: "kernel, compare --habitats kernel",
+        name: "kernel",
+        commands: &["kernel"],
         done: "loaded hystart++ into this kernel, and unloaded it",
-        trial: Trial::Command(&[
-            "kernel",
-            "run",
-            "hystart++",
-            "--rtt",
-            "2ms",
-            "--json",
-            "--",
-            "true",
-            "--",
-            "true",
-        ]),
+        trial: Trial::Ends(&["kernel", "run", "hystart++", "--rtt", "2ms", "--limit", "10s", "--json"]),
     },
     Part {
-        commands: "watch",
+        name: "watch",
+        commands: &["watch"],
         done: "watched this kernel's connections for 50 ms",
         trial: Trial::Command(&["watch", "--duration", "50ms", "--summary"]),
     },
@@ -91,12 +102,17 @@ const PARTS: [Part; 5] = [
 pub(crate) fn doctor(asked: &Doctor) -> Result<(), Failure> {
     let mut found = Vec::new();
     for part in &PARTS {
-        found.push((part, try_out(&part.trial).map_err(Failure::usage)?));
+        found.push((part, lack_of(&part.trial)));
     }
     if asked.json {
         let mut lines = String::new();
         for (part, reason) in &found {
-            let row = Listed { commands: part.commands, works: reason.is_none(), reason: reason.as_deref() };
+            let row = Listed {
+                part: part.name,
+                commands: part.commands,
+                works: reason.is_none(),
+                reason: reason.as_deref(),
+            };
             lines +=
                 &(serde_json::to_string(&row).map_err(|error| Failure::write(error.to_string()))? + "\n");
         }
@@ -106,25 +122,31 @@ pub(crate) fn doctor(asked: &Doctor) -> Result<(), Failure> {
 }
 
 /// Tries a part of the program. Returns the reason why it does not work, or `None` if it does.
-///
-/// # Errors
-/// The trial itself cannot be made.
-fn try_out(trial: &Trial) -> Result<Option<String>, String> {
-    match trial {
-        Trial::Command(arguments) => {
-            let output = carry_out(arguments)
-                .map_err(|error| format!("this program cannot start itself again: {error}"))?;
-            Ok((!output.status.success()).then(|| reason(arguments, &output)))
+fn lack_of(trial: &Trial) -> Option<String> {
+    let given = |arguments: &[&str]| arguments.iter().map(OsString::from).collect::<Vec<_>>();
+    let (arguments, carried_out) = match trial {
+        Trial::Command(arguments) => (arguments, carry_out(given(arguments))),
+        Trial::Ends(arguments) => {
+            let at_ends = own_program::words().map(|words| {
+                let end = || std::iter::once("--".into()).chain(words.clone()).chain(["--version".into()]);
+                given(arguments).into_iter().chain(end()).chain(end()).collect()
+            });
+            (arguments, at_ends.and_then(carry_out))
         }
-        Trial::Sockets => Ok(lack_of_sockets()),
+        Trial::Socket => {
+            return datagram_crosses().err().map(|error| format!("no UDP over 127.0.0.1: {error}"));
+        }
+    };
+    match carried_out {
+        Ok(output) => (!output.status.success()).then(|| reason(arguments, &output)),
+        Err(error) => Some(format!("this program cannot start itself again: {error}")),
     }
 }
 
-fn carry_out(arguments: &[&str]) -> io::Result<Output> {
+fn carry_out(arguments: Vec<OsString>) -> io::Result<Output> {
     let mut words = own_program::words()?.into_iter();
     let mut command = Command::new(words.next().unwrap_or_default());
-    let arguments = words.chain(arguments.iter().map(OsString::from));
-    command.args(arguments).stdin(Stdio::null()).env("COLUMNS", "100000").output()
+    command.args(words).args(arguments).stdin(Stdio::null()).env("COLUMNS", "100000").output()
 }
 
 /// Returns the error of a command that failed, without what this command adds to it, or how the command ended if it printed none.
@@ -138,33 +160,26 @@ fn reason(arguments: &[&str], output: &Output) -> String {
     }
 }
 
-/// Returns what keeps a datagram from crossing the loopback; `None` if it does by IPv4. A host without IPv6 lacks nothing.
-fn lack_of_sockets() -> Option<String> {
-    let four = crosses(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-    let six = crosses(SocketAddr::from((Ipv6Addr::LOCALHOST, 0)));
-    match (four, six) {
-        (Ok(()), _) | (_, Ok(())) => None,
-        (Err(error), Err(_)) => Some(format!("no UDP over the loopback: {error}")),
-    }
-}
-
-fn crosses(address: SocketAddr) -> io::Result<()> {
+/// Sends a datagram from one UDP socket to another, whose options are those of the endpoint.
+fn datagram_crosses() -> io::Result<()> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    Reflector::bind(address)?;
     let (from, to) = (UdpSocket::bind(address)?, UdpSocket::bind(address)?);
-    to.set_read_timeout(Some(std::time::Duration::from_secs(1)))?;
+    to.set_read_timeout(Some(Duration::from_secs(1)))?;
     from.send_to(b"?", to.local_addr()?)?;
     to.recv(&mut [0]).map(|_| ())
 }
 
 /// Formats the table. The last column is broken at the width.
 fn table(found: &[(&Part, Option<String>)], width: Option<usize>) -> String {
-    let wide = PARTS.iter().map(|part| part.commands.len()).max().unwrap_or(0);
-    let mut table = format!("{:<wide$}  works  trial, or error\n", "commands");
+    let wide = PARTS.iter().map(|part| part.name.len()).max().unwrap_or(0);
+    let mut table = format!("{:<wide$}  works  trial, or error\n", "part");
     for (part, lack) in found {
         let (works, why) = match lack {
             None => ("yes", part.done),
             Some(reason) => ("no", reason.as_str()),
         };
-        let line = format!("{:<wide$}  {works:<5}  {why}", part.commands);
+        let line = format!("{:<wide$}  {works:<5}  {why}", part.name);
         // Writing to a string cannot fail.
         let _ = writeln!(table, "{}", prose::fold(&line, width, wide + 9));
     }

@@ -68,6 +68,7 @@ pub(crate) fn grouped(command: Command, is_short: bool) -> Command {
 mod tests {
     use super::*;
     use crate::args::Cli;
+    use crate::doctor::PARTS;
     use clap::CommandFactory as _;
 
     #[test]
@@ -79,5 +80,16 @@ mod tests {
         shown.sort_unstable();
         grouped.sort_unstable();
         assert_eq!(grouped, shown);
+    }
+
+    #[test]
+    fn every_command_except_those_about_the_program_is_in_one_part_of_doctor() {
+        let about = GROUPS.iter().find(|(heading, _)| *heading == "About").expect("a group").1;
+        let commands = GROUPS.iter().flat_map(|(_, names)| names.iter().copied());
+        let mut wanted: Vec<&str> = commands.filter(|name| !about.contains(name)).collect();
+        let mut tried: Vec<&str> = PARTS.iter().flat_map(|part| part.commands.iter().copied()).collect();
+        wanted.sort_unstable();
+        tried.sort_unstable();
+        assert_eq!(tried, wanted);
     }
 }

@@ -166,7 +166,8 @@ fn carry_out(registry: Registry, line: &CommandLine) -> Result<(), Failure> {
         }
         Command::Man(asked) => documents::manual(&asked, line),
         Command::Demo(asked) => {
-            carry_out(registry, &CommandLine::new(asked.race(line.program())))?;
+            let race = CommandLine { given: asked.race(line.program()), shown: line.shown.clone() };
+            carry_out(registry, &race)?;
             output::say(&format!("your own path: {} race --rate 20mbit --rtt 60ms", line.program()));
             Ok(())
         }

@@ -1,4 +1,4 @@
-//! HyStart as its paper defines it (Ha and Rhee, "Hybrid slow start", Algorithm 1): slow start that exits when the
+//! HyStart as its paper defines it (Ha and Rhee, "Taming the elephants: new TCP slow start", Algorithm 1): slow start that exits when the
 //! ACK train of a round is as long as the forward path, or when the first delays of a round exceed those of the
 //! previous round.
 //!
@@ -77,7 +77,7 @@ const LOW_WINDOW: &str = "low-window";
 pub(crate) const HYSTART: SchemeEntry = SchemeEntry {
     name: "hystart",
     summary: "slow start that leaves at a long ACK train or a rise in delay",
-    source: "Ha and Rhee, Hybrid slow start (Computer Networks, 2011), Algorithm 1",
+    source: "Ha and Rhee, Taming the elephants: new TCP slow start (Computer Networks, 2011), Algorithm 1",
     law: "reno",
     parameters: &[
         Parameter {
