@@ -9,9 +9,10 @@
 # kernel: the objects for Linux's TCP brought up to the sources, and the release with `firstflight kernel`.
 # bench-kernel: their cost; to be run alone, as root. kernel-parity: the native schemes compared with 10,000 ACKs of each scheme in the
 # kernel, as root. kernel-compat: the schemes in Debian's kernels 6.1 and 6.12, in QEMU.
+# dist: the files of a release for x86_64 and aarch64, in target/dist. release: walks the release without publishing anything.
 # papers: every claim of the papers checked, and out/papers.html with their figures.
 .POSIX:
-.PHONY: demo evidence evidence-measure evidence-grid figures test bench bench-live kernel bench-kernel kernel-parity kernel-compat baseline miri papers clean
+.PHONY: demo evidence evidence-measure evidence-grid figures test bench bench-live kernel bench-kernel kernel-parity kernel-compat baseline miri dist release papers clean
 .SILENT:
 
 demo:
@@ -100,6 +101,12 @@ baseline:
 
 miri:
 	bash .ci/miri || test $$? -eq 3
+
+dist:
+	bash .ci/dist
+
+release:
+	bash .ci/release --dry-run
 
 papers:
 	cargo build --release --locked -p firstflight-cli

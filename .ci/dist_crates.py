@@ -113,18 +113,22 @@ def c_libraries(folder):
     elf = folder / "elfutils"
     number = re.search(r"AC_INIT\(\[elfutils\],\[([^\]]+)\]", read(elf / "configure.ac"))
     zlib = re.search(r'#define ZLIB_VERSION "([^"]+)"', read(folder / "zlib/zlib.h"))
+    # As in `libbpf-sys-1.7.0+v1.7.0`.
     libbpf = folder.name.partition("+v")[2] or folder.name.removeprefix("libbpf-sys-")
-    names = {"COPYING-LGPLV3": "COPYING-LGPLV3", "COPYING-GPLV2": "COPYING-GPLV2", "COPYING": "COPYING"}
+    # The LGPL refers to the GPL of version 3, which is COPYING.
+    names = ["COPYING-LGPLV3", "COPYING-GPLV2", "COPYING"]
     parts = [
         Part("libelf", number[1] if number else "unknown", "LGPL-3.0-or-later OR GPL-2.0-or-later",
-             {name: read(elf / file) for name, file in names.items() if (elf / file).exists()}),
+             {name: read(elf / name) for name in names if (elf / name).exists()}),
         Part("libbpf", libbpf, "LGPL-2.1-only OR BSD-2-Clause",
              {"LICENSE.BSD-2-Clause": read(folder / "libbpf/LICENSE.BSD-2-Clause")}),
         Part("zlib", zlib[1] if zlib else "unknown", "Zlib", {"LICENSE": read(folder / "zlib/LICENSE")}),
     ]
-    # musl as zig has it, if zig linked the program.
-    for notice in sorted(Path("target/tools/dist").glob("lib/python*/site-packages/ziglang/lib/libc/musl/COPYRIGHT")):
-        parts.append(Part("musl", "1.2.5", "MIT", {"COPYRIGHT": read(notice)}))
+    # musl as zig has it: zig links the program.
+    here = Path(__file__).resolve().parent.parent / "target/tools/dist"
+    for musl in here.glob("lib/python*/site-packages/ziglang/lib/libc/musl"):
+        number = re.search(r'VERSION "([^"]+)"', read(musl / "src/internal/version.h"))
+        parts.append(Part("musl", number[1] if number else "unknown", "MIT", {"COPYRIGHT": read(musl / "COPYRIGHT")}))
     return parts
 
 
