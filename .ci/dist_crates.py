@@ -1,6 +1,6 @@
 """The crates and the C libraries in the program: their licences as a text, and a bill of materials in CycloneDX.
 
-Cargo says which crates there are and where their sources are. `cargo cyclonedx` puts the folder of the checkout and a random number into its
+Cargo lists the crates and the folders of their sources. `cargo cyclonedx` puts the folder of the checkout and a random number into its
 bill, so that two folders give two bills; this one has neither.
 """
 

@@ -234,3 +234,28 @@ fn a_package_has_settings_that_an_upgrade_keeps_and_no_scripts() {
         assert!(has, "{name} in\n{contents}");
     }
 }
+
+#[test]
+fn a_release_with_a_skipped_step_or_without_a_terminal_publishes_nothing() {
+    let mut command = Command::new("bash");
+    command.arg(root().join(".ci/release")).stdin(std::process::Stdio::null());
+    for step in ["tree", "version", "test", "crates", "dist", "wheel", "book"] {
+        command.args(["--skip", step]);
+    }
+    let output = command.output().expect("bash runs");
+    assert!(stdout(&output).contains("\nok       tag\n"), "{}", stdout(&output));
+    assert!(stderr(&output).contains("nothing is published"), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn an_unknown_step_of_a_release_is_refused_with_those_there_are() {
+    let script = root().join(".ci/release");
+    let output = Command::new("bash").arg(script).args(["--skip", "tets"]).output().expect("bash runs");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("`tets` is no step; there are tree, version, test"),
+        "{}",
+        stderr(&output)
+    );
+}
