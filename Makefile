@@ -12,9 +12,10 @@
 # book: the pages of docs as a book, out/book/index.html.
 # nightly: the toolchain that fuzzers, Miri and BPF objects need.
 # fuzz: every fuzzer, for FUZZ_SECONDS each, or ten minutes.
+# dist: the files of a release for x86_64 and aarch64, in target/dist. release: walks the release without publishing anything.
 # papers: every claim of the papers checked, and out/papers.html with their figures.
 .POSIX:
-.PHONY: demo evidence evidence-measure evidence-grid figures test bench bench-live kernel bench-kernel kernel-parity kernel-compat baseline miri book nightly fuzz papers clean
+.PHONY: demo evidence evidence-measure evidence-grid figures test bench bench-live kernel bench-kernel kernel-parity kernel-compat baseline miri book nightly fuzz dist release papers clean
 .SILENT:
 
 demo:
@@ -114,6 +115,12 @@ nightly:
 fuzz:
 	bash .ci/tools
 	bash .ci/fuzz $${FUZZ_SECONDS:-600}
+
+dist:
+	bash .ci/dist
+
+release:
+	bash .ci/release --dry-run
 
 papers:
 	cargo build --release --locked -p firstflight-cli

@@ -33,6 +33,9 @@ use crate::watch::Watch;
 #[derive(Parser, Debug)]
 #[command(name = "firstflight", version, max_term_width = WIDTH)]
 pub(crate) struct Cli {
+    /// With --version: show commit, target, features, objects for Linux's TCP and compiler of the build too.
+    #[arg(long)]
+    pub(crate) verbose: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

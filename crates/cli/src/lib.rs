@@ -4,6 +4,7 @@
 //! then accepts their names. `examples/own-scheme` is an example, and `docs/guide/own-scheme.md` explains it.
 
 mod args;
+mod build;
 mod captures;
 mod checks;
 mod clock;

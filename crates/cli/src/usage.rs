@@ -9,12 +9,16 @@ use firstflight::registry::Registry;
 use firstflight_scenario::suggest::{COMMANDS, meant, meant_option};
 
 use crate::args::Cli;
+use crate::build;
 use crate::failure::{Failure, Place};
 use crate::help;
 use crate::model;
 
 /// The name of the command with the built-in schemes.
 const PROGRAM: &str = "firstflight";
+
+/// The option that `--version` takes.
+const VERBOSE: &str = "--verbose";
 
 /// The result of parsing the command line.
 pub(crate) enum Usage {
@@ -72,8 +76,15 @@ pub(crate) fn parse(line: &CommandLine) -> Result<Usage, Failure> {
         Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()))
     });
     match cli {
+        Ok(cli) if cli.verbose => {
+            let message = "--verbose is for --version: `firstflight --version --verbose`".to_owned();
+            Err(Failure::usage(message).at(Place::argument(&line.shown, VERBOSE)))
+        }
         Ok(cli) => Ok(Usage::Command(Box::new(cli))),
         Err(error) => match error.kind() {
+            ErrorKind::DisplayVersion if line.given.iter().any(|argument| argument == VERBOSE) => {
+                Ok(Usage::Text(format!("{}{}", error.render(), build::described())))
+            }
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Usage::Text(error.render().to_string())),
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand
                 if line.given.len() < 2 =>

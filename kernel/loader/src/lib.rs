@@ -40,7 +40,7 @@ pub use load::{Handover, Loaded, Order, check_order, load, load_object};
 pub use machine::{Abi, check};
 pub use names::{NAMES, available, check as check_name, name_in_process, name_of};
 pub use namespaces::Namespace;
-pub use objects::{schemes, why_not};
+pub use objects::{objects, schemes, why_not};
 pub use peers::{ALL_PEERS, Prefix, Share, place};
 pub use pins::Lock;
 pub use quick_start::{Asks, Heard, Interface, Outcome, QuickStart, QuickStartOrder, quick_start};

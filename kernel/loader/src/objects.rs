@@ -27,6 +27,14 @@ pub fn schemes() -> impl Iterator<Item = &'static str> {
     OBJECTS.iter().map(|(scheme, ..)| *scheme)
 }
 
+/// Returns every object in the library, with the name of its file in `kernel/objects`.
+pub fn objects() -> impl Iterator<Item = (String, &'static [u8])> {
+    let of_schemes = OBJECTS.iter().flat_map(|(scheme, linked, old)| {
+        [(format!("{scheme}.o"), *linked), (format!("6.1/{scheme}.o"), *old)]
+    });
+    of_schemes.chain(OTHERS.iter().map(|(name, object)| (format!("{name}.o"), *object)))
+}
+
 /// Returns the object of a scheme for a kernel.
 fn object(scheme: &str, abi: Abi) -> Option<&'static [u8]> {
     let (_, linked, old) = OBJECTS.iter().find(|(of, ..)| *of == scheme)?;

@@ -24,6 +24,7 @@ mod memory;
 mod model;
 mod nothing;
 mod outputs;
+mod packing;
 mod paper;
 mod paths;
 mod pieces;

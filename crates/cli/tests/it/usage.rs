@@ -303,3 +303,27 @@ fn without_the_feature_every_command_of_kernel_says_how_it_is_built() {
         assert!(line.contains("`make kernel`") && line.contains("--features kernel"), "{line}");
     }
 }
+
+#[test]
+fn the_version_is_one_line_and_with_verbose_the_build_follows() {
+    let line = format!("firstflight {}\n", env!("CARGO_PKG_VERSION"));
+    for version in ["--version", "-V"] {
+        assert_eq!(stdout(&run(&[version])), line);
+        for both in [[version, "--verbose"], ["--verbose", version]] {
+            let output = run(&both);
+            let shown = stdout(&output);
+            assert_eq!(status(&output), 0, "{}", stderr(&output));
+            let rest = shown.strip_prefix(&line).expect("the version first");
+            let names: Vec<_> = rest.lines().filter_map(|line| line.split_whitespace().next()).collect();
+            assert_eq!(names, ["commit", "target", "features", "objects", "rustc"], "{shown}");
+            let target = format!("target    {}-", std::env::consts::ARCH);
+            assert!(rest.contains(&target), "{shown}");
+        }
+    }
+}
+
+#[test]
+fn verbose_without_version_is_refused() {
+    let line = refused(&["--verbose", "schemes"]);
+    assert!(line.contains("`firstflight --version --verbose`"), "{line}");
+}

@@ -24,6 +24,7 @@ use std::time::Duration;
 
 use firstflight_kernel::{Abi, available, list, schemes};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use common::{firstflight, folder, status, stderr, stdout, text};
 
@@ -468,4 +469,17 @@ fn nothing_is_left_of_a_run_that_is_killed() {
     comes("it is unregistered", || !is_registered("ff_test_gone"));
     let left = || list().expect("a list").iter().any(|one| one.name == "ff_test_gone");
     comes("its namespace, and with it the last reference, is gone", || !left());
+}
+
+#[test]
+fn the_version_has_the_digest_of_all_objects_of_the_manifest() {
+    let manifest = include_str!("../../../../kernel/objects/MANIFEST");
+    let objects = manifest.lines().filter_map(|line| line.strip_prefix("object: ")?.split_once(' '));
+    let mut listed: Vec<_> = objects.map(|(hash, name)| (name.contains('/'), name, hash)).collect();
+    listed.sort_unstable();
+    let text: String = listed.iter().map(|(_, name, hash)| format!("{hash}  {name}\n")).collect();
+    let digest: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
+    let shown = stdout(&firstflight().args(["--version", "--verbose"]).output().expect("the command runs"));
+    let expected = format!("objects   {}, sha256 {digest}", listed.len());
+    assert!(shown.lines().any(|line| line == expected), "{expected} is not in\n{shown}");
 }
