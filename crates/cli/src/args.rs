@@ -34,7 +34,7 @@ use crate::watch::Watch;
 #[command(name = "firstflight", version, max_term_width = WIDTH)]
 pub(crate) struct Cli {
     /// With --version: show commit, target, features, objects for Linux's TCP and compiler of the build too.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) verbose: bool,
     #[command(subcommand)]
     pub(crate) command: Command,

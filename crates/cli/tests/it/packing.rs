@@ -254,7 +254,7 @@ fn an_unknown_step_of_a_release_is_refused_with_those_there_are() {
     let output = Command::new("bash").arg(script).args(["--skip", "tets"]).output().expect("bash runs");
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&output).contains("`tets` is no step; there are tree, version, test"),
+        stderr(&output).contains("`tets` is no step; there are tree, version, items, test"),
         "{}",
         stderr(&output)
     );
