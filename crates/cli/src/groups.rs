@@ -50,7 +50,8 @@ pub(crate) fn grouped(command: Command, is_short: bool) -> Command {
     for (heading, group) in groups(&built) {
         // Writing to a string cannot fail.
         let _ = writeln!(list, "{heading}:");
-        for below in group {
+        // A short help names the other helps below.
+        for below in group.into_iter().filter(|below| !is_short || below.get_name() != "help") {
             let about = about(below);
             let about = if is_short { fitting(&about, width.saturating_sub(wide + 4)) } else { &about };
             let line = format!("  {:<wide$}  {about}", below.get_name());
