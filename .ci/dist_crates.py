@@ -13,7 +13,7 @@ import uuid
 from datetime import datetime, timezone
 from pathlib import Path
 
-LICENCE = re.compile(r"(?i)(licen[cs]e|copying|notice|unlicense|copyright)")
+LICENCE = re.compile(r"(?i)(licen[cs]e|copying|notice|unlicense|copyright|ofl)")
 RULE = "=" * 79 + "\n"
 
 
@@ -68,6 +68,7 @@ class Crates:
             [folder] = [Path(package["manifest_path"]).parent for key, package in packages.items() if key[0] == "libbpf-sys"]
             self.parts += c_libraries(folder)
         self.parts.append(self.standard_library())
+        self.parts += embedded(root, self.parts)
 
     def standard_library(self):
         """Returns Rust's standard library, which for musl has the C library in it."""
@@ -80,7 +81,9 @@ class Crates:
     def standard_text(self, licence):
         """Returns the text of a licence as Rust's documentation has it, or nothing."""
         path = self.documents / f"licenses/{licence}.txt"
-        return path.read_text() if path.exists() else ""
+        if not path.exists():
+            raise SystemExit(f"dist-pack: {path} is missing; the component rust-docs, or a toolchain with its licences, is needed")
+        return path.read_text()
 
 
 def run(command, folder=None):
@@ -99,7 +102,9 @@ def words(line):
 
 def texts(folder):
     """Returns the licences in a crate's folder, by file."""
-    found = (path for path in folder.iterdir() if LICENCE.match(path.name))
+    found = [path for path in folder.iterdir() if LICENCE.match(path.name)]
+    # Fonts have licences of their own.
+    found += [path for path in folder.glob("fonts/*") if LICENCE.match(path.name)]
     files = (file for path in found for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file())
     return {file.relative_to(folder).as_posix(): read(file) for file in sorted(files) if file.suffix not in (".rs", ".toml")}
 
@@ -126,10 +131,25 @@ def c_libraries(folder):
     ]
     # musl as zig has it: zig links the program.
     here = Path(__file__).resolve().parent.parent / "target/tools/dist"
-    for musl in here.glob("lib/python*/site-packages/ziglang/lib/libc/musl"):
+    found = list(here.glob("lib/python*/site-packages/ziglang/lib/libc/musl"))
+    if not found:
+        raise SystemExit(f"dist-pack: there is no musl of zig in {here}; .ci/dist-build brings it")
+    for musl in found:
         number = re.search(r'VERSION "([^"]+)"', read(musl / "src/internal/version.h"))
         parts.append(Part("musl", number[1] if number else "unknown", "MIT", {"COPYRIGHT": read(musl / "COPYRIGHT")}))
     return parts
+
+
+def embedded(root, parts):
+    """Returns what the program has in it that is no library: fonts, and the script of the reports."""
+    plotly = root / "crates/output/report/src/html/plotly"
+    [script] = plotly.glob("*.js")
+    number = re.search(r"v(\d+\.\d+\.\d+)", read(script)[:1000])
+    fonts = [part for part in parts if part.name == "notosans"]
+    return [
+        Part("plotly.js", number[1] if number else "unknown", "MIT", {"LICENSE": read(plotly / "LICENSE")}),
+        *(Part("noto-sans", part.version, "OFL-1.1", {name: text for name, text in part.texts.items() if "OFL" in name}) for part in fonts),
+    ]
 
 
 def licences(found):
@@ -139,7 +159,7 @@ def licences(found):
         if part.is_own:
             continue
         own = part.texts or {
-            name: "\n".join(["Copyright (c) " + ", ".join(part.authors) or part.name, "", found.standard_text(name)])
+            name: "\n".join(["Copyright (c) " + (", ".join(part.authors) or part.name), "", found.standard_text(name)])
             for name in re.findall(r"[A-Za-z0-9.-]+", part.licence)
             if name in ("MIT", "Apache-2.0")
         }
@@ -156,7 +176,7 @@ def licences(found):
         "The libraries in the program `firstflight`, and their licences. Where a licence is a choice, the first of MIT, Apache-2.0,\n"
         "BSD-2-Clause and LGPL-3.0-or-later that is offered applies.\n\n"
         "libelf is linked statically under LGPL-3.0-or-later. Its sources are in the crate libbpf-sys, which Cargo.lock names with its\n"
-        "checksum; `make dist` in Firstflight's sources links the program anew, also with a changed libelf. docs/guide/install.md has the\n"
+        "checksum; `LIBELF_SOURCE=FOLDER make dist` in Firstflight's sources links the program with a changed libelf. docs/guide/install.md has the\n"
         "commands.\n\n"
     ]
     out += [f"{part.reference:<40} {part.licence}\n" for part in found.parts if not part.is_own]

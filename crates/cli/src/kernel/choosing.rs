@@ -118,3 +118,28 @@ pub(super) fn handover(law: Law) -> Handover {
         Law::Bbr => Handover::Bbr,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn warning(scheme: &str, handover: Law) -> Option<String> {
+        let chosen = Chosen { scheme: scheme.to_owned(), handover: Some(handover), name: None };
+        let choice = Choice::of(&chosen, Registry::builtin(), &[]);
+        choice.map_err(|failure| failure.to_string()).expect("it can be loaded").warning()
+    }
+
+    #[test]
+    fn leap_warns_of_bbr_after_it_and_paced_of_a_busy_host() {
+        for scheme in ["leap", "leap-saved:saved=1MB,rtt=50ms"] {
+            let text = warning(scheme, Law::Bbr).expect("a warning");
+            let name = scheme.split(':').next().expect("a name");
+            assert!(text.starts_with("--handover bbr: ") && text.contains(&format!("that {name} spared")), "{text}");
+            assert_eq!(warning(scheme, Law::Cubic), None);
+            assert_eq!(warning(scheme, Law::Reno), None);
+        }
+        let text = warning("paced", Law::Cubic).expect("a warning");
+        assert!(text.starts_with("paced: ") && text.contains("needs an idle host"), "{text}");
+        assert_eq!(warning("hystart++", Law::Bbr), None);
+    }
+}

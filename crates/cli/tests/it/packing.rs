@@ -176,6 +176,11 @@ fn the_bill_of_materials_has_the_crates_of_the_program_with_the_checksums_of_the
     assert_eq!(scope("clap_builder"), Some("required".into()));
     assert_eq!(scope("clap_derive"), Some("excluded".into()), "a macro is in no program");
     assert_eq!(scope("insta"), None, "only tests use it");
+    for embedded in ["plotly.js", "noto-sans"] {
+        assert_eq!(scope(embedded), Some("required".into()), "{embedded}");
+        assert!(licences.lines().any(|line| line.starts_with(&format!("{embedded}@"))), "{embedded}");
+    }
+    assert!(licences.contains("SIL OPEN FONT LICENSE") && licences.contains("Plotly, Inc."));
     assert_eq!(bill["metadata"]["component"]["hashes"][0]["content"], sha256(b"a program\n"));
 }
 
@@ -196,13 +201,18 @@ fn every_blob_of_an_image_has_the_digest_and_the_size_that_name_it() {
         bytes
     };
     let parsed = |named: &Value| serde_json::from_slice::<Value>(&blob(named)).expect("JSON");
-    let index = parsed(&json(&layout.join("index.json"))["manifests"][0]);
-    let manifest = parsed(&index["manifests"][0]);
-    assert_eq!(index["manifests"][0]["platform"]["architecture"], "arm64");
+    let top = json(&layout.join("index.json"));
+    assert_eq!(top["manifests"].as_array().map(Vec::len), Some(1));
+    assert_eq!(
+        top["manifests"][0]["annotations"]["io.containerd.image.name"],
+        format!("localhost/firstflight:{}", env!("CARGO_PKG_VERSION"))
+    );
+    let manifest = parsed(&top["manifests"][0]);
     let config = parsed(&manifest["config"]);
     let mut layer = Vec::new();
     let packed = blob(&manifest["layers"][0]);
     flate2::read::GzDecoder::new(packed.as_slice()).read_to_end(&mut layer).expect("gzip");
+    assert_eq!(config["architecture"], "arm64");
     assert_eq!(config["rootfs"]["diff_ids"][0], format!("sha256:{}", sha256(&layer)));
     assert_eq!(config["config"]["Entrypoint"][0], "/usr/bin/firstflight");
 }
@@ -239,11 +249,11 @@ fn a_package_has_settings_that_an_upgrade_keeps_and_no_scripts() {
 fn a_release_with_a_skipped_step_or_without_a_terminal_publishes_nothing() {
     let mut command = Command::new("bash");
     command.arg(root().join(".ci/release")).stdin(std::process::Stdio::null());
-    for step in ["tree", "version", "test", "crates", "dist", "wheel", "book"] {
+    for step in ["tree", "version", "items", "test", "crates", "dist", "wheel", "book", "tag"] {
         command.args(["--skip", step]);
     }
     let output = command.output().expect("bash runs");
-    assert!(stdout(&output).contains("\nok       tag\n"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("\nskipped  tag\n"), "{}", stdout(&output));
     assert!(stderr(&output).contains("nothing is published"), "{}", stderr(&output));
     assert_eq!(output.status.code(), Some(2));
 }
