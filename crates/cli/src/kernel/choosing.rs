@@ -134,7 +134,10 @@ mod tests {
         for scheme in ["leap", "leap-saved:saved=1MB,rtt=50ms"] {
             let text = warning(scheme, Law::Bbr).expect("a warning");
             let name = scheme.split(':').next().expect("a name");
-            assert!(text.starts_with("--handover bbr: ") && text.contains(&format!("that {name} spared")), "{text}");
+            assert!(
+                text.starts_with("--handover bbr: ") && text.contains(&format!("that {name} spared")),
+                "{text}"
+            );
             assert_eq!(warning(scheme, Law::Cubic), None);
             assert_eq!(warning(scheme, Law::Reno), None);
         }

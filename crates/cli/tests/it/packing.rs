@@ -180,7 +180,7 @@ fn the_bill_of_materials_has_the_crates_of_the_program_with_the_checksums_of_the
         assert_eq!(scope(embedded), Some("required".into()), "{embedded}");
         assert!(licences.lines().any(|line| line.starts_with(&format!("{embedded}@"))), "{embedded}");
     }
-    assert!(licences.contains("SIL OPEN FONT LICENSE") && licences.contains("Plotly, Inc."));
+    assert!(licences.contains("SIL OPEN FONT LICENSE") && licences.contains("Plotly Technologies Inc."));
     assert_eq!(bill["metadata"]["component"]["hashes"][0]["content"], sha256(b"a program\n"));
 }
 
