@@ -477,8 +477,8 @@ fn the_version_has_the_digest_of_all_objects_of_the_manifest() {
     let objects = manifest.lines().filter_map(|line| line.strip_prefix("object: ")?.split_once(' '));
     let mut listed: Vec<_> = objects.map(|(hash, name)| (name.contains('/'), name, hash)).collect();
     listed.sort_unstable();
-    let text: String = listed.iter().map(|(_, name, hash)| format!("{hash}  {name}\n")).collect();
-    let digest: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
+    let text = listed.iter().fold(String::new(), |text, (_, name, hash)| text + hash + "  " + name + "\n");
+    let digest = Sha256::digest(text).iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
     let shown = stdout(&firstflight().args(["--version", "--verbose"]).output().expect("the command runs"));
     let expected = format!("objects   {}, sha256 {digest}", listed.len());
     assert!(shown.lines().any(|line| line == expected), "{expected} is not in\n{shown}");
