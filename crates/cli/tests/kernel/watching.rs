@@ -572,6 +572,14 @@ fn mptcp_and_signed_connections_are_booked_under_their_own_congestion_control() 
         return;
     }
     for kind in ["mptcp", "md5"] {
+        is_seen_whole(kind);
+    }
+}
+
+/// Watches a connection of this kind until all its segments are seen, three times at most: on a busy machine the kernel skips runs of a BPF
+/// program that was preempted, and `watch` counts what it did not see.
+fn is_seen_whole(kind: &str) {
+    for attempt in 1.. {
         let place = folder("watch-kinds");
         let watch = Watch::begin(&place, &["--port", "8181"]);
         let ends = ["python3", "-c", KINDS, kind, "client", "--", "python3", "-c", KINDS, kind, "server"];
@@ -585,11 +593,10 @@ fn mptcp_and_signed_connections_are_booked_under_their_own_congestion_control() 
             "{kind}"
         );
         assert!(number(one, "bytes_acked") >= Some(400_000.0), "{kind}: {one}");
-        assert_eq!(
-            (&one["unseen_segments"], &one["unseen_retransmissions"]),
-            (&0.into(), &0.into()),
-            "{kind}: {one}"
-        );
+        if (&one["unseen_segments"], &one["unseen_retransmissions"]) == (&0.into(), &0.into()) {
+            break;
+        }
+        assert!(attempt < 3, "{kind}: {one}");
     }
 }
 
@@ -609,8 +616,18 @@ fn no_exit_of_bbr_has_a_cause_that_is_not_the_senders() {
         &["--rate", "50mbit", "--rtt", "30ms", "--queue", "codel:200p"],
         &["--rate", "5mbit", "--rtt", "200ms", "--queue", "20p"],
     ] {
+        drained += usize::from(drains(&place, path));
+    }
+    assert!(drained >= 3, "{drained} of 5 reached Drain");
+}
+
+/// Returns whether BBR reached its Drain on a path, after a check of what `watch` and the packets say. Packets that the machine delayed show
+/// another rate, so a run in which they say something else is repeated, twice at most.
+fn drains(place: &std::path::Path, path: &[&str]) -> bool {
+    let mut attempt = 1;
+    loop {
         let log = place.join("log.pcapng");
-        let watch = Watch::begin(&place, &[]);
+        let watch = Watch::begin(place, &[]);
         let ends = ["iperf3", "-c", "{B}", "-n", "3M", "-C", "bbr", "--", "iperf3", "-s", "-1"];
         emulate(&[path, &["--log", text(&log)]].concat(), &ends);
         let (output_of, _) = watch.end();
@@ -625,13 +642,15 @@ fn no_exit_of_bbr_has_a_cause_that_is_not_the_senders() {
         // The data may end before Drain begins.
         let has_drained = one["kernel_exit_ssthresh_segments"].is_number();
         assert_eq!(one["exit_cause"], if has_drained { "drain" } else { "none" }, "{path:?}: {one}");
-        drained += usize::from(has_drained);
         // Packets alone show the drain or nothing.
         let cause = &captured[&ends_of(one)]["exit_cause"];
         println!("{path:?}: the packets say {cause}");
-        assert!(*cause == Value::Null || *cause == "drain" || !has_drained, "{path:?}: {cause}");
+        if *cause == Value::Null || *cause == "drain" || !has_drained {
+            return has_drained;
+        }
+        assert!(attempt < 3, "{path:?}: {cause}");
+        attempt += 1;
     }
-    assert!(drained >= 3, "{drained} of 5 reached Drain");
 }
 
 /// Carries some bytes over a connection of this machine with itself, repeatedly until `ended`.
