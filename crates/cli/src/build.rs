@@ -1,4 +1,4 @@
-//! The text of `firstflight --version --verbose`: how this program was built.
+//! Describes the build of this program, for `firstflight --version --verbose`.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ const COMMIT: Option<&str> = option_env!("FIRSTFLIGHT_COMMIT");
 const FEATURES: [(&str, bool); 2] =
     [("kernel", cfg!(feature = "kernel")), ("static", cfg!(feature = "static"))];
 
-/// Returns the lines that follow the version: commit, target, features, objects for Linux's TCP and compiler.
+/// Returns a line for each fact of the build: commit, target, features, BPF objects, compiler.
 pub(crate) fn described() -> String {
     let features: Vec<_> = FEATURES.iter().filter(|(_, is_on)| *is_on).map(|(name, _)| *name).collect();
     let features = if features.is_empty() { "none".to_owned() } else { features.join(", ") };
@@ -28,7 +28,8 @@ pub(crate) fn described() -> String {
     })
 }
 
-/// Returns the number of objects for Linux's TCP in the program, and the SHA-256 of what `sha256sum *.o 6.1/*.o` prints in their folder.
+/// Returns the number of BPF objects in the program, and the SHA-256 of their list. The list is the output of `sha256sum *.o 6.1/*.o` in
+/// `kernel/objects`.
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 fn objects() -> String {
     use sha2::{Digest, Sha256};

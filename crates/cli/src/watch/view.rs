@@ -104,7 +104,7 @@ const GROUPS: Heads = [
     ("loss", 6),
     ("flat", 6),
     ("none", 6),
-    ("window p", 8),
+    ("window p", 9),
     ("over p", 7),
     ("ends s", 7),
 ];
@@ -113,11 +113,11 @@ const LATEST: Heads = [
     ("receiver", 21),
     ("control", 10),
     ("exit", 9),
-    ("window p", 8),
+    ("window p", 9),
     ("Mbit/s", 7),
-    ("over p", 6),
+    ("over p", 7),
     ("ends s", 7),
-    ("idle", 4),
+    ("idle", 5),
     ("", 0),
 ];
 
@@ -226,13 +226,17 @@ mod tests {
     fn eighty_columns_hold_the_groups_and_the_latest_start_ups() {
         let lines = screen(80, 24, 5);
         assert_eq!(lines[0], "12 s  1,234 opened  3 open  5 start-ups  0 facts lost   q leaves");
-        assert!(lines[2].starts_with("destination       control"), "{lines:#?}");
+        for (line, heads) in [(2, GROUPS), (6, LATEST)] {
+            let shown: Vec<&str> = lines[line].split_whitespace().collect();
+            let heads = heads.map(|(head, _)| head).join(" ");
+            assert_eq!(shown.join(" "), heads.trim_end(), "{lines:#?}");
+        }
         assert!(lines[3].starts_with("203.0.113.0/24    ff_hystart"), "{lines:#?}");
         let words: Vec<&str> = lines[3].split_whitespace().skip(2).collect();
         assert_eq!(words, ["5", "5", "0", "0", "76.0", "45", "0.250"], "{lines:#?}");
         let latest = lines.iter().find(|line| line.starts_with("203.0.113.1:443")).expect("it is shown");
         let words: Vec<&str> = latest.split_whitespace().skip(2).collect();
-        assert_eq!(words, ["loss", "76", "18.6", "9", "0.250", "0"], "{lines:#?}");
+        assert_eq!(words, ["loss", "76.0", "18.6", "9", "0.250", "0"], "{lines:#?}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The files of a release: `.ci/dist-pack` with this program's manual pages and a small file as the program.
+//! Packs a small file as the program, by `.ci/dist-pack`, and reads the archive, the Debian package and the image that come of it.
 
 use std::fs;
 use std::io::Read as _;

@@ -64,7 +64,7 @@ pub use controller::FirstflightController;
 pub use factory::{Factory, OFFERS, OFFERS_IN_VIRTUAL_TIME};
 pub use firstflight_quic::{AnyHost, Blueprint, Choice, ChoiceError, ExitReport, Host, Observer};
 
-/// The examples of the page with which the crate is published.
+/// The examples in `README.md`, as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -71,7 +71,7 @@ pub use permit::{Limit, Permit};
 pub use reports::{AckEnd, PacketSent};
 pub use settings::Settings;
 
-/// The examples of the page with which the crate is published.
+/// The examples in `README.md`, as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -81,7 +81,7 @@ pub use round_tracker::{FullMargin, RoundTracker};
 pub use trace_record::{Call, Judged, OwnedEvent, TraceRecord};
 pub use units::{Bytes, Rate, Span, Time};
 
-/// The examples of the page with which the crate is published.
+/// The examples in `README.md`, as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

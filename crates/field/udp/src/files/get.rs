@@ -53,8 +53,8 @@ pub fn get<S: Read + Write>(
     Ok(Transferred { path: path.to_owned(), length, resumed: from, sha256 })
 }
 
-/// Fetches the file `path` of the server's folder and writes its bytes to `to` as they arrive. The bytes are verified after the last one. The
-/// stream must be blocking.
+/// Fetches the file `path` of the server's folder and writes its bytes to `to` as they arrive. The hash of the file is verified after the last
+/// byte. The stream must be blocking.
 ///
 /// # Errors
 /// The first error, also if the bytes that were written are not those of the server. `shown` is the name of `to` in messages.
