@@ -1,4 +1,4 @@
-//! Packs a small file as the program, by `.ci/dist-pack`, and reads the archive, the Debian package and the image that come of it.
+//! Packs a small file as the program, by `.ci/dist-pack`, and reads the archive, the Debian package and the image.
 
 use std::fs;
 use std::io::Read as _;
