@@ -15,6 +15,8 @@ from pathlib import Path
 
 LICENCE = re.compile(r"(?i)(licen[cs]e|copying|notice|unlicense|copyright|ofl)")
 RULE = "=" * 79 + "\n"
+# The libraries of a static program that are no crates.
+OF_C = ["libelf", "libbpf", "zlib", "musl", "zig-libunwind", "zig-compiler-rt"]
 
 
 class Part:
@@ -30,16 +32,16 @@ class Part:
 
 
 class Crates:
-    """All parts of the program `firstflight` for a target, with some features."""
+    """All parts of what is built of a crate, with some features of the crate and for a target."""
 
-    def __init__(self, root, triple, features):
+    def __init__(self, root, triple, features, crate="firstflight-cli"):
         self.triple = triple
         self.documents = Path(run(["rustc", "--print", "sysroot"]).strip()) / "share/doc/rust"
-        select = ["--locked", "-p", "firstflight-cli", "--target", triple, "--prefix", "none", "-f", "{p}"]
+        select = ["--locked", "-p", crate, "--target", triple, "--prefix", "none", "-f", "{p}"]
         select += ["--features", features] if features else []
         everything = {words(line) for line in tree(root, [*select, "-e", "normal"])}
         linked = {words(line) for line in tree(root, [*select, "-e", "normal,no-proc-macro"])}
-        of_all = ["--features", f"firstflight-cli/{features}"] if features else []
+        of_all = ["--features", f"{crate}/{features}"] if features else []
         metadata = json.loads(
             run(["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", triple, *of_all], root)
         )
@@ -62,11 +64,11 @@ class Crates:
             needs = {ids[below["pkg"]] for below in nodes[key]["deps"] if any(way["kind"] is None for way in below["dep_kinds"])}
             part.needs = [f"{name}@{version}" for name, version in sorted(needs & everything)]
             self.parts.append(part)
-        [self.program] = [part for part in self.parts if part.name == "firstflight-cli"]
+        [self.program] = [part for part in self.parts if part.name == crate]
         self.version = self.program.version
         if "libbpf-sys" in {name for name, _ in everything}:
             [folder] = [Path(package["manifest_path"]).parent for key, package in packages.items() if key[0] == "libbpf-sys"]
-            self.parts += c_libraries(folder)
+            self.parts += [*c_libraries(folder), *zig_libraries()]
         self.parts.append(self.standard_library())
         self.parts += embedded(root, self.parts)
 
@@ -114,7 +116,7 @@ def read(path):
 
 
 def c_libraries(folder):
-    """Returns the C libraries in the crate libbpf-sys, and musl."""
+    """Returns the C libraries in the crate libbpf-sys."""
     elf = folder / "elfutils"
     number = re.search(r"AC_INIT\(\[elfutils\],\[([^\]]+)\]", read(elf / "configure.ac"))
     zlib = re.search(r'#define ZLIB_VERSION "([^"]+)"', read(folder / "zlib/zlib.h"))
@@ -122,22 +124,29 @@ def c_libraries(folder):
     libbpf = folder.name.partition("+v")[2] or folder.name.removeprefix("libbpf-sys-")
     # The LGPL refers to the GPL of version 3, which is COPYING.
     names = ["COPYING-LGPLV3", "COPYING-GPLV2", "COPYING"]
-    parts = [
+    return [
         Part("libelf", number[1] if number else "unknown", "LGPL-3.0-or-later OR GPL-2.0-or-later",
              {name: read(elf / name) for name in names if (elf / name).exists()}),
         Part("libbpf", libbpf, "LGPL-2.1-only OR BSD-2-Clause",
              {"LICENSE.BSD-2-Clause": read(folder / "libbpf/LICENSE.BSD-2-Clause")}),
         Part("zlib", zlib[1] if zlib else "unknown", "Zlib", {"LICENSE": read(folder / "zlib/LICENSE")}),
     ]
-    # musl as zig has it: zig links the program.
-    here = Path(__file__).resolve().parent.parent / "target/tools/dist"
-    found = list(here.glob("lib/python*/site-packages/ziglang/lib/libc/musl"))
-    if not found:
-        raise SystemExit(f"dist-pack: there is no musl of zig in {here}; .ci/dist-build brings it")
-    for musl in found:
-        number = re.search(r'VERSION "([^"]+)"', read(musl / "src/internal/version.h"))
-        parts.append(Part("musl", number[1] if number else "unknown", "MIT", {"COPYRIGHT": read(musl / "COPYRIGHT")}))
-    return parts
+
+
+def zig_libraries():
+    """Returns the libraries that zig links to a static program: musl, LLVM's libunwind and zig's own compiler-rt."""
+    here = Path(__file__).resolve().parent.parent
+    zigs = list((here / "target/tools/dist").glob("lib/python*/site-packages/ziglang"))
+    if len(zigs) != 1:
+        raise SystemExit(f"dist-pack: there is no zig in {here}/target/tools/dist; .ci/dist-build brings it")
+    [zig] = zigs
+    [version] = re.findall(r"^ziglang==(\S+)", read(here / ".ci/dist.txt"), re.MULTILINE)
+    number = re.search(r'VERSION "([^"]+)"', read(zig / "lib/libc/musl/src/internal/version.h"))
+    return [
+        Part("musl", number[1] if number else "unknown", "MIT", {"COPYRIGHT": read(zig / "lib/libc/musl/COPYRIGHT")}),
+        Part("zig-libunwind", version, "Apache-2.0 WITH LLVM-exception", {"LICENSE.TXT": read(zig / "lib/libunwind/LICENSE.TXT")}),
+        Part("zig-compiler-rt", version, "MIT", {"LICENSE": read(zig / "LICENSE")}),
+    ]
 
 
 def embedded(root, parts):
@@ -173,12 +182,15 @@ def licences(found):
             if part.reference not in chapters[text]:
                 chapters[text].append(part.reference)
     out = [
-        "The libraries in the program `firstflight`, and their licences. Where a licence is a choice, the first of MIT, Apache-2.0,\n"
+        "The libraries in Firstflight, and their licences. Where a licence is a choice, the first of MIT, Apache-2.0,\n"
         "BSD-2-Clause and LGPL-3.0-or-later that is offered applies.\n\n"
-        "libelf is linked statically under LGPL-3.0-or-later. Its sources are in the crate libbpf-sys, which Cargo.lock names with its\n"
-        "checksum; `LIBELF_SOURCE=FOLDER make dist` in Firstflight's sources links the program with a changed libelf. docs/guide/install.md has the\n"
-        "commands.\n\n"
     ]
+    if any(part.name == "libelf" for part in found.parts):
+        out.append(
+            "libelf is linked statically under LGPL-3.0-or-later. Its sources are in the crate libbpf-sys, which Cargo.lock names with its\n"
+            "checksum; `LIBELF_SOURCE=FOLDER make dist` in Firstflight's sources links the program with a changed libelf.\n"
+            "docs/guide/install.md has the commands.\n\n"
+        )
     out += [f"{part.reference:<40} {part.licence}\n" for part in found.parts if not part.is_own]
     for text in order:
         out += ["\n", RULE, "\n".join(wrapped(chapters[text])), "\n", RULE, "\n", text]
@@ -202,8 +214,7 @@ def sbom(found, hash_of_program, epoch):
         "hashes": [{"alg": "SHA-256", "content": hash_of_program}],
     }
     others = [part for part in found.parts if part is not found.program]
-    c_names = ["libelf", "libbpf", "zlib", "musl"]
-    of_c = [part.reference for part in others if part.name in c_names]
+    of_c = [part.reference for part in others if part.name in OF_C]
     standard = [part.reference for part in others if part.name == "rust-std"]
     dependencies = [{"ref": "firstflight", "dependsOn": found.program.needs + standard + of_c}]
     dependencies += [{"ref": part.reference, "dependsOn": part.needs} for part in others]
@@ -230,7 +241,7 @@ def component(part):
     if part.checksum:
         made["hashes"] = [{"alg": "SHA-256", "content": part.checksum}]
         made["purl"] = f"pkg:cargo/{part.name}@{part.version}".replace("+", "%2B")
-    elif part.name in ("libelf", "libbpf", "zlib", "musl", "rust-std"):
+    elif part.name in (*OF_C, "rust-std"):
         made["purl"] = f"pkg:generic/{part.name}@{part.version}"
     made["licenses"] = [{"expression": part.licence}]
     return made

@@ -46,12 +46,16 @@ fn pack(words: &[&str]) -> PathBuf {
     PathBuf::from(stdout(&output).trim())
 }
 
-/// Packs a small program into an archive in `out`.
-fn archive(out: &Path) -> PathBuf {
+/// Packs a small program into an archive in `out`, for one architecture.
+fn archive_for(architecture: &str, out: &Path) -> PathBuf {
     let program = out.join("program");
     fs::write(&program, "a program\n").expect("the folder can be written");
     let (program, host) = (program.to_string_lossy(), env!("CARGO_BIN_EXE_firstflight"));
-    pack(&["archive", "aarch64", &program, host, &out.join("made").to_string_lossy()])
+    pack(&["archive", architecture, &program, host, &out.join("made").to_string_lossy()])
+}
+
+fn archive(out: &Path) -> PathBuf {
+    archive_for("aarch64", out)
 }
 
 /// Unpacks an archive and returns the folder in it.
@@ -184,6 +188,39 @@ fn the_bill_of_materials_has_the_crates_of_the_program_with_the_checksums_of_the
     assert_eq!(bill["metadata"]["component"]["hashes"][0]["content"], sha256(b"a program\n"));
 }
 
+/// Returns the bytes of a blob of an image, after comparing them with the digest and the size that name it.
+fn blob(layout: &Path, named: &Value) -> Vec<u8> {
+    let digest =
+        named["digest"].as_str().and_then(|digest| digest.strip_prefix("sha256:")).expect("a digest");
+    let bytes = fs::read(layout.join("blobs/sha256").join(digest)).expect("a blob");
+    assert_eq!(sha256(&bytes), digest);
+    assert_eq!(named["size"], bytes.len());
+    bytes
+}
+
+#[test]
+fn an_image_of_two_archives_has_an_index_with_a_platform_for_each() {
+    if !can_pack("an_image_of_two_archives_has_an_index_with_a_platform_for_each", false) {
+        return;
+    }
+    let out = folder("packing-platforms");
+    let archives = ["x86_64", "aarch64"].map(|architecture| archive_for(architecture, &out));
+    let [first, second] = archives.each_ref().map(|archive| archive.to_string_lossy());
+    let layout = unpacked(&pack(&["image", &first, &second]), &out.join("layout"));
+    let top = json(&layout.join("index.json"));
+    assert_eq!(top["manifests"].as_array().map(Vec::len), Some(1), "podman refuses more");
+    let index: Value = serde_json::from_slice(&blob(&layout, &top["manifests"][0])).expect("JSON");
+    let found: Vec<_> = index["manifests"].as_array().expect("manifests").iter().collect();
+    for (manifest, architecture) in found.iter().zip(["amd64", "arm64"]) {
+        assert_eq!(manifest["platform"]["architecture"], architecture);
+        let manifest: Value = serde_json::from_slice(&blob(&layout, manifest)).expect("JSON");
+        let config: Value = serde_json::from_slice(&blob(&layout, &manifest["config"])).expect("JSON");
+        assert_eq!(config["architecture"], architecture);
+        blob(&layout, &manifest["layers"][0]);
+    }
+    assert_eq!(found.len(), 2);
+}
+
 #[test]
 fn every_blob_of_an_image_has_the_digest_and_the_size_that_name_it() {
     if !can_pack("every_blob_of_an_image_has_the_digest_and_the_size_that_name_it", false) {
@@ -192,15 +229,7 @@ fn every_blob_of_an_image_has_the_digest_and_the_size_that_name_it() {
     let out = folder("packing-image");
     let image = pack(&["image", &archive(&out).to_string_lossy()]);
     let layout = unpacked(&image, &out.join("layout"));
-    let blob = |named: &Value| {
-        let digest =
-            named["digest"].as_str().and_then(|digest| digest.strip_prefix("sha256:")).expect("a digest");
-        let bytes = fs::read(layout.join("blobs/sha256").join(digest)).expect("a blob");
-        assert_eq!(sha256(&bytes), digest);
-        assert_eq!(named["size"], bytes.len());
-        bytes
-    };
-    let parsed = |named: &Value| serde_json::from_slice::<Value>(&blob(named)).expect("JSON");
+    let parsed = |named: &Value| serde_json::from_slice::<Value>(&blob(&layout, named)).expect("JSON");
     let top = json(&layout.join("index.json"));
     assert_eq!(top["manifests"].as_array().map(Vec::len), Some(1));
     assert_eq!(
@@ -210,7 +239,7 @@ fn every_blob_of_an_image_has_the_digest_and_the_size_that_name_it() {
     let manifest = parsed(&top["manifests"][0]);
     let config = parsed(&manifest["config"]);
     let mut layer = Vec::new();
-    let packed = blob(&manifest["layers"][0]);
+    let packed = blob(&layout, &manifest["layers"][0]);
     flate2::read::GzDecoder::new(packed.as_slice()).read_to_end(&mut layer).expect("gzip");
     assert_eq!(config["architecture"], "arm64");
     assert_eq!(config["rootfs"]["diff_ids"][0], format!("sha256:{}", sha256(&layer)));

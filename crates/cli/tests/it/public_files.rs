@@ -76,3 +76,45 @@ fn changelog_citation_and_packages_have_one_version() {
         );
     }
 }
+
+/// Returns the rows of a Markdown table whose first column is headed `head`, without the two lines of the head.
+fn rows_below<'a>(text: &'a str, head: &str) -> Vec<&'a str> {
+    let mut lines = text.lines().skip_while(|line| !line.starts_with(&format!("| {head} |")));
+    lines.by_ref().take(2).for_each(drop);
+    lines.take_while(|line| line.starts_with('|')).collect()
+}
+
+#[test]
+fn the_page_of_the_promise_has_the_minimum_rust_of_each_published_crate() {
+    let published = file(".ci/crates");
+    let mut expected: Vec<(String, String)> = Vec::new();
+    for manifest in ["library/core", "stack/trace", "field/quic", "field/quinn", "field/noq"] {
+        let manifest: toml::Table = file(&format!("crates/{manifest}/Cargo.toml")).parse().expect("TOML");
+        let text = |key: &str| manifest["package"][key].as_str().expect("a text").to_owned();
+        expected.push((text("name"), text("rust-version")));
+    }
+    let mut names: Vec<&str> = expected.iter().map(|(name, _)| name.as_str()).collect();
+    let mut listed: Vec<&str> = published.lines().collect();
+    names.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(names, listed, ".ci/crates");
+    let page = file("docs/reference/stability.md");
+    let mut stated: Vec<(String, String)> = Vec::new();
+    for row in rows_below(&page, "Crates").iter().filter(|row| row.starts_with("| `")) {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let version = cells[1].split(',').next().unwrap_or_default();
+        let crates = cells[0].split(", ").map(|name| name.trim_matches('`').to_owned());
+        stated.extend(crates.map(|name| (name, version.to_owned())));
+    }
+    stated.sort();
+    expected.sort();
+    assert_eq!(stated, expected);
+}
+
+#[test]
+fn readme_and_guide_name_the_same_calls_of_a_packet_host() {
+    let (readme, guide) = (file("crates/field/quic/README.md"), file("docs/guide/embedding.md"));
+    let rows = rows_below(&readme, "When");
+    assert!(rows.len() >= 8, "{rows:?}");
+    assert_eq!(rows, rows_below(&guide, "When"));
+}
