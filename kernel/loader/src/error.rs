@@ -11,7 +11,7 @@ pub(crate) const LONGEST_NAME: usize = 15;
 pub enum KernelError {
     /// The process may not do it.
     #[error(
-        "the kernel takes BPF programs, which congestion controls and Quick-Start are, from root only, or with the capabilities CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN, \
+        "the kernel takes BPF programs from root only, or with the capabilities CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN, \
          and not from a user namespace"
     )]
     Rights,
