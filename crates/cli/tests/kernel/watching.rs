@@ -576,8 +576,8 @@ fn mptcp_and_signed_connections_are_booked_under_their_own_congestion_control() 
     }
 }
 
-/// Watches a connection of this kind until all its segments are seen, three times at most: on a busy machine the kernel skips runs of a BPF
-/// program that was preempted, and `watch` counts what it did not see.
+/// Watches a connection of this kind until all its segments are seen, three times at most: on a busy machine some segments leave unseen, and
+/// `watch` counts them.
 fn is_seen_whole(kind: &str) {
     for attempt in 1.. {
         let place = folder("watch-kinds");
@@ -622,7 +622,7 @@ fn no_exit_of_bbr_has_a_cause_that_is_not_the_senders() {
 }
 
 /// Returns whether BBR reached its Drain on a path, after a check of what `watch` and the packets say. Packets that the machine delayed show
-/// another rate, so a run in which they say something else is repeated, twice at most.
+/// another rate, and some segments leave unseen. A disturbed run is repeated, twice at most.
 fn drains(place: &std::path::Path, path: &[&str]) -> bool {
     let mut attempt = 1;
     loop {
@@ -639,6 +639,10 @@ fn drains(place: &std::path::Path, path: &[&str]) -> bool {
         assert_eq!(large.len(), 1, "{path:?}");
         let one = large[0];
         assert_eq!(one["congestion_control"], "bbr");
+        if (one["unseen_segments"] != 0 || one["unseen_retransmissions"] != 0) && attempt < 3 {
+            attempt += 1;
+            continue;
+        }
         // The data may end before Drain begins.
         let has_drained = one["kernel_exit_ssthresh_segments"].is_number();
         assert_eq!(one["exit_cause"], if has_drained { "drain" } else { "none" }, "{path:?}: {one}");
