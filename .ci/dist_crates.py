@@ -16,7 +16,7 @@ from pathlib import Path
 LICENCE = re.compile(r"(?i)(licen[cs]e|copying|notice|unlicense|copyright|ofl)")
 RULE = "=" * 79 + "\n"
 # The libraries of a static program that are no crates.
-OF_C = ["libelf", "libbpf", "zlib", "musl", "zig-libunwind", "zig-compiler-rt"]
+NO_CRATES = ["libelf", "libbpf", "zlib", "musl", "zig-libunwind", "zig-compiler-rt"]
 
 
 class Part:
@@ -214,9 +214,9 @@ def sbom(found, hash_of_program, epoch):
         "hashes": [{"alg": "SHA-256", "content": hash_of_program}],
     }
     others = [part for part in found.parts if part is not found.program]
-    of_c = [part.reference for part in others if part.name in OF_C]
+    no_crates = [part.reference for part in others if part.name in NO_CRATES]
     standard = [part.reference for part in others if part.name == "rust-std"]
-    dependencies = [{"ref": "firstflight", "dependsOn": found.program.needs + standard + of_c}]
+    dependencies = [{"ref": "firstflight", "dependsOn": found.program.needs + standard + no_crates}]
     dependencies += [{"ref": part.reference, "dependsOn": part.needs} for part in others]
     bill = {
         "bomFormat": "CycloneDX",
@@ -241,7 +241,7 @@ def component(part):
     if part.checksum:
         made["hashes"] = [{"alg": "SHA-256", "content": part.checksum}]
         made["purl"] = f"pkg:cargo/{part.name}@{part.version}".replace("+", "%2B")
-    elif part.name in (*OF_C, "rust-std"):
+    elif part.name in (*NO_CRATES, "rust-std"):
         made["purl"] = f"pkg:generic/{part.name}@{part.version}"
     made["licenses"] = [{"expression": part.licence}]
     return made

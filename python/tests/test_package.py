@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -281,8 +280,7 @@ def test_an_error_of_a_population_names_no_file_that_is_gone() -> None:
 def test_sweeps_are_compared() -> None:
     population = ff.Population(6, rate=ff.log_uniform("2mbit", "50mbit"), rtt="20ms", size="50kB")
     before, after = (ff.sweep(population, ["slow-start", "leap"]) for _ in range(2))
-    # A number that a scheme does not have in all runs, as an exit, is not compared.
-    assert re.match(r"Nothing changed: [1-9]\d numbers are equal in all pairs\.\n", ff.diff(before, after).verdict)
+    assert ff.diff(before, after).verdict.startswith("Nothing changed: 19 numbers are equal in all pairs.")
 
 
 def test_a_sweep_of_an_edited_class_is_another_sweep(tmp_path: Path) -> None:

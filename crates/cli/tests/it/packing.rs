@@ -188,7 +188,7 @@ fn the_bill_of_materials_has_the_crates_of_the_program_with_the_checksums_of_the
     assert_eq!(bill["metadata"]["component"]["hashes"][0]["content"], sha256(b"a program\n"));
 }
 
-/// Returns the bytes of a blob of an image, after comparing them with the digest and the size that name it.
+/// Returns the bytes of a blob of an image. The blob must have the digest and the size in `named`.
 fn blob(layout: &Path, named: &Value) -> Vec<u8> {
     let digest =
         named["digest"].as_str().and_then(|digest| digest.strip_prefix("sha256:")).expect("a digest");

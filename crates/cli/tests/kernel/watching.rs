@@ -576,8 +576,8 @@ fn mptcp_and_signed_connections_are_booked_under_their_own_congestion_control() 
     }
 }
 
-/// Watches a connection of this kind until all its segments are seen, three times at most: on a busy machine some segments leave unseen, and
-/// `watch` counts them.
+/// Watches a connection of this kind. Some segments leave unseen (docs/guide/watch.md), and `watch` counts them. That connection is
+/// repeated, twice at most.
 fn is_seen_whole(kind: &str) {
     for attempt in 1.. {
         let place = folder("watch-kinds");
@@ -621,8 +621,8 @@ fn no_exit_of_bbr_has_a_cause_that_is_not_the_senders() {
     assert!(drained >= 3, "{drained} of 5 reached Drain");
 }
 
-/// Returns whether BBR reached its Drain on a path, after a check of what `watch` and the packets say. Packets that the machine delayed show
-/// another rate, and some segments leave unseen. A disturbed run is repeated, twice at most.
+/// Returns whether BBR reached its Drain on a path, after a check of what `watch` and the packets say. A run is repeated, twice at most, if
+/// segments left unseen, or if packets that the machine delayed show another cause.
 fn drains(place: &std::path::Path, path: &[&str]) -> bool {
     let mut attempt = 1;
     loop {
